@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# make [V=1] [O=DIR] [SAN=address,undefined] [DEBUG=1] [CROSS_COMPILE=…]
+#   all  check (no root)  check-root  check-kernels  bench  fuzz  install DESTDIR= PREFIX=  clean
+
+O ?= build
+PREFIX ?= /usr/local
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(Q),@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+CC := $(CROSS_COMPILE)gcc
+AR := $(CROSS_COMPILE)ar
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(shell command -v bpftool) /usr/sbin/bpftool)
+PROTOC_C ?= protoc-c
+PKG_CONFIG ?= pkg-config
+
+MACHINE := $(shell $(CC) -dumpmachine)
+ARCH := $(if $(filter aarch64%,$(MACHINE)),arm64,x86_64)
+BPF_ARCH := $(if $(filter arm64,$(ARCH)),arm64,x86)
+
+PKGS := libbpf libelf libdw zlib libprotobuf-c jansson libevent libcap-ng inih
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+WARN := -Wall -Wextra -Wtype-limits -Wshadow -Werror
+CFLAGS ?= -O2 -g
+CFLAGS += -std=gnu11 $(WARN) $(if $(DEBUG),-O0) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+# _FILE_OFFSET_BITS and -fstack-protector matter since the program reads hostile files as root
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iuser -I$(O)/gen -MMD -MP \
+	-DFRAMESCOPE_PREFIX='"$(PREFIX)"' $(shell $(PKG_CONFIG) --cflags $(PKGS))
+LDFLAGS += $(if $(SAN),-fsanitize=$(SAN))
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS)) -liberty -lpthread -lm
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
+SKEL := $(BPF_OBJ:$(O)/bpf/%.bpf.o=$(O)/gen/%.skel.h)
+PROTO := $(wildcard user/*/*.proto)
+PROTO_C := $(PROTO:user/%.proto=$(O)/gen/%.pb-c.c)
+PROTO_OBJ := $(PROTO_C:.c=.o)
+USER_SRC := $(wildcard user/*/*.c)
+USER_OBJ := $(USER_SRC:%.c=$(O)/%.o)
+LIB_OBJ := $(filter-out $(O)/user/cli/main.o,$(USER_OBJ)) $(PROTO_OBJ)
+GEN_H := $(O)/gen/version.h
+
+UNIT_SRC := $(wildcard tests/unit/*.c tests/replay/*.c)
+UNIT_BIN := $(UNIT_SRC:tests/%.c=$(O)/tests/%)
+# Targets are built as their users would build theirs: optimised, and each with the flags named in its first lines
+TARGET_SRC := $(wildcard tests/engine/targets/*.c tests/engine/targets/*.cc)
+TARGET_BIN := $(patsubst tests/%.c,$(O)/tests/%,$(patsubst tests/%.cc,$(O)/tests/%,$(TARGET_SRC)))
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(O)/tests/%)
+
+all: $(O)/framescope
+
+# from the objects, not the archive: the command table's weak references would not pull members out of one
+$(O)/framescope: $(USER_OBJ) $(PROTO_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/libframescope.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/user/%.o: user/%.c | $(SKEL) $(PROTO_C) $(GEN_H)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/gen/%.pb-c.o: $(O)/gen/%.pb-c.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-shadow -c -o $@ $<
+
+$(O)/gen/%.pb-c.c: user/%.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(@D) && $(PROTOC_C) --proto_path=user --c_out=$(O)/gen $<
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror \
+		-Iinclude -Ivmlinux/$(ARCH) -idirafter $(shell $(CLANG) -print-resource-dir)/include \
+		-MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+
+$(O)/gen/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name $* > $@
+
+# rewritten only when the version changes, so that nothing else is rebuilt
+$(GEN_H): FORCE
+	$(Q)mkdir -p $(@D) && echo '#define FRAMESCOPE_VERSION "$(VERSION)"' > $@.new && \
+		{ cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+
+$(O)/tests/unit/%: tests/unit/%.c $(O)/libframescope.a
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a -lcmocka $(LDLIBS)
+
+$(O)/tests/replay/%: tests/replay/%.c $(O)/libframescope.a
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a -lcmocka $(LDLIBS)
+
+# A target's own flags: a line "cflags: …" (and "ldflags: …") in its first comment
+flags_of = $(shell sed -n '1,12s/^.*\b$(1): *\(.*[^ */]\).*$$/\1/p' $<)
+$(O)/tests/engine/targets/%: tests/engine/targets/%.c
+	$(call say,TARGET,$<)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread -ldl
+
+$(O)/tests/engine/targets/%: tests/engine/targets/%.cc
+	$(call say,TARGET,$<)
+	$(Q)mkdir -p $(@D) && $(CROSS_COMPILE)g++ -O2 -g -Wall $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread -ldl
+
+# libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) | $(PROTO_C) $(SKEL) $(GEN_H)
+	$(call say,FUZZ,$<)
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \
+		$(shell sed -n '1,12s/^.*\bsources: *\(.*[^ */]\).*$$/\1/p' $<) $(LDLIBS)
+
+tests: $(UNIT_BIN) $(TARGET_BIN)
+targets: $(TARGET_BIN)
+fuzz: $(FUZZ_BIN)
+
+check: all $(UNIT_BIN)
+	$(Q)O=$(O) tests/run unit replay viewers
+
+check-root: all $(TARGET_BIN)
+	$(Q)O=$(O) tests/run engine
+
+check-fuzz: $(FUZZ_BIN)
+	$(Q)O=$(O) tests/run fuzz
+
+check-all: all $(UNIT_BIN) $(TARGET_BIN) $(FUZZ_BIN)
+	$(Q)O=$(O) tests/run unit replay viewers fuzz engine
+
+check-kernels: all
+	$(Q)O=$(O) tests/run kernels
+
+bench: all $(TARGET_BIN)
+	$(Q)O=$(O) tools/bench $(if $(JSON),--json $(JSON))
+
+bench-cost: all $(TARGET_BIN)
+	$(Q)O=$(O) tools/bench --only cost $(if $(JSON),--json $(JSON))
+
+install: all
+	install -Dm755 $(O)/framescope $(DESTDIR)$(PREFIX)/bin/framescope
+	install -d $(DESTDIR)$(PREFIX)/share/framescope/engines/builds
+	install -m644 user/engines/*.engine $(DESTDIR)$(PREFIX)/share/framescope/engines
+	$(if $(wildcard user/engines/builds/*.sites),install -m644 user/engines/builds/*.sites $(DESTDIR)$(PREFIX)/share/framescope/engines/builds)
+	install -Dm644 user/cli/framescope.1 $(DESTDIR)$(PREFIX)/share/man/man1/framescope.1
+
+clean:
+	rm -rf $(O)
+
+FORCE:
+.PHONY: all tests targets fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(USER_OBJ:.o=.d) $(PROTO_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(UNIT_BIN:=.d) $(O)/user/cli/main.d

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The enumerations of Profiler 1.1, with the numbers that it gives them. */
+#ifndef FRAMESCOPE_EVENT_TYPE_H
+#define FRAMESCOPE_EVENT_TYPE_H
+
+/* Profiler 1.1, GetEvents, EventType. */
+enum event_type {
+	EVENT_GENERIC = 1,
+	EVENT_PROCESS = 2,
+	EVENT_DOCUMENT_PARSING = 3,
+	EVENT_CSS_PARSING = 4,
+	EVENT_SCRIPT_COMPILATION = 5,
+	EVENT_SCRIPT_THREAD_EVALUATION = 6,
+	EVENT_REFLOW = 7,
+	EVENT_STYLE_RECALCULATION = 8,
+	EVENT_CSS_SELECTOR_MATCHING = 9,
+	EVENT_LAYOUT = 10,
+	EVENT_PAINT = 11,
+	EVENT_TYPE_END, /* one past the last, for tables */
+};
+
+/* Profiler 1.1, GetEvents, Mode. */
+enum query_mode {
+	MODE_ALL = 1,
+	MODE_REDUCE_UNIQUE_TYPES = 2,
+	MODE_REDUCE_UNIQUE_EVENTS = 3,
+	MODE_REDUCE_ALL = 4,
+};
+
+/* Profiler 1.1, StartProfiler, StartMode. */
+enum start_mode {
+	START_IMMEDIATE = 1,
+	START_URL = 2,
+};
+
+/* Profiler 1.1, ScriptThreadEvaluationEvent, ScriptThreadType. */
+enum script_thread_type {
+	THREAD_TYPE_UNKNOWN = 0,
+	THREAD_TYPE_COMMON = 1,
+	THREAD_TYPE_TIMEOUT = 2,
+	THREAD_TYPE_EVENT = 3,
+	THREAD_TYPE_INLINE_SCRIPT = 4,
+	THREAD_TYPE_JAVASCRIPT_URL = 5,
+	THREAD_TYPE_HISTORY_NAVIGATION = 6,
+	THREAD_TYPE_JAVA_EVAL = 7,
+	THREAD_TYPE_DEBUGGER_EVAL = 8,
+	THREAD_TYPE_END,
+};
+
+/* Profiler 1.1, ScriptCompilationEvent, ScriptType. */
+enum script_type {
+	SCRIPT_TYPE_UNKNOWN = 0,
+	SCRIPT_TYPE_LINKED = 1,
+	SCRIPT_TYPE_INLINE = 2,
+	SCRIPT_TYPE_GENERATED = 3,
+	SCRIPT_TYPE_EVAL = 4,
+	SCRIPT_TYPE_TIMEOUT = 5,
+	SCRIPT_TYPE_URI = 6,
+	SCRIPT_TYPE_EVENT_HANDLER = 7,
+	SCRIPT_TYPE_USERJS = 8,
+	SCRIPT_TYPE_BROWSERJS = 9,
+	SCRIPT_TYPE_EXTENSIONJS = 10,
+	SCRIPT_TYPE_DEBUGGER = 11,
+	SCRIPT_TYPE_END,
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The table of subcommands: one file each. Only here and in those files does anything print. */
+#ifndef FRAMESCOPE_CLI_COMMAND_H
+#define FRAMESCOPE_CLI_COMMAND_H
+
+#include "base/error.h"
+#include "model/session.h"
+
+struct command {
+	const char *name;
+	const char *summary;	/* one line */
+	int (*main)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit code */
+};
+
+/* Each command file defines one: command_record in record.c, and so on. main.c lists them. */
+extern const struct command command_record, command_probes, command_report, command_export, command_events,
+	command_timelines, command_windows, command_serve, command_import, command_list, command_calibrate;
+
+/* "framescope: TEXT" on stderr; returns the exit code that belongs to err->kind. */
+int command_fail(const struct error *err);
+/* ERR_USAGE with a hint at --help. */
+int command_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Opens a recording and builds its session, for every reading command. */
+int command_load(const char *path, struct session **ret, struct error *err);
+
+#endif

@@ -1,0 +1,5 @@
+import { four } from './four.mjs';
+steps += four();
+for (let i = 0; i < 3; i++)
+	document.body.click();
+requestAnimationFrame(() => { document.title = 'framed'; });

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# make [V=1] [O=DIR] [SAN=address,undefined] [DEBUG=1] [CROSS_COMPILE=…]
+# make [V=1] [O=DIR] [SAN=address,undefined] [DEBUG=1] [STATIC=1] [CROSS_COMPILE=…]
 #   all  check (no root)  check-root  check-kernels  bench  fuzz  install DESTDIR= PREFIX=  clean
+#   ARCH=arm64 bpf: only the BPF objects, for another architecture; STATIC=1: build/static/framescope too, without any library
 
 O ?= build
 PREFIX ?= /usr/local
@@ -49,12 +50,25 @@ TARGET_BIN := $(patsubst tests/%.c,$(O)/tests/%,$(patsubst tests/%.cc,$(O)/tests
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(O)/tests/%)
 
-all: $(O)/framescope
+STATIC_BIN := $(O)/static/framescope
+GUEST_SRC := $(wildcard tests/kernels/*.c)
+GUEST_BIN := $(GUEST_SRC:tests/%.c=$(O)/static/tests/%)
+
+all: $(O)/framescope $(if $(STATIC),$(STATIC_BIN))
+
+bpf: $(BPF_OBJ)
 
 # from the objects, not the archive: the command table's weak references would not pull members out of one
 $(O)/framescope: $(USER_OBJ) $(PROTO_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The same objects. The linker's warnings would be about names of users, hosts and services: looking those up needs the
+# C library's shared parts at run time, and without them only numbers are understood.
+$(STATIC_BIN): $(USER_OBJ) $(PROTO_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -static-pie -Wl,--no-warnings -o $@ $^ \
+		$(shell $(PKG_CONFIG) --static --libs $(PKGS)) -liberty -lpthread -lm
 
 $(O)/libframescope.a: $(LIB_OBJ)
 	$(call say,AR,$@)
@@ -105,6 +119,11 @@ $(O)/tests/engine/targets/%: tests/engine/targets/%.cc
 	$(call say,TARGET,$<)
 	$(Q)mkdir -p $(@D) && $(CROSS_COMPILE)g++ -O2 -g -Wall $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread -ldl
 
+# What runs in a virtual machine that has no libraries
+$(O)/static/tests/%: tests/%.c
+	$(call say,GUEST,$<)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
+
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) | $(PROTO_C) $(SKEL) $(GEN_H)
 	$(call say,FUZZ,$<)
@@ -114,6 +133,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(
 
 tests: $(UNIT_BIN) $(TARGET_BIN)
 targets: $(TARGET_BIN)
+guests: $(STATIC_BIN) $(GUEST_BIN)
 fuzz: $(FUZZ_BIN)
 
 check: all $(UNIT_BIN)
@@ -128,7 +148,8 @@ check-fuzz: $(FUZZ_BIN)
 check-all: all $(UNIT_BIN) $(TARGET_BIN) $(FUZZ_BIN)
 	$(Q)O=$(O) tests/run unit replay viewers fuzz engine
 
-check-kernels: all
+# FRAMESCOPE_KERNELS="6.18 5.10" or =all chooses the kernels
+check-kernels: guests
 	$(Q)O=$(O) tests/run kernels
 
 bench: all $(TARGET_BIN)
@@ -148,7 +169,7 @@ clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all tests targets fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install clean FORCE
+.PHONY: all bpf tests targets guests fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(USER_OBJ:.o=.d) $(PROTO_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(UNIT_BIN:=.d) $(O)/user/cli/main.d

@@ -89,7 +89,8 @@ struct recording_info {
 	const char *metric_names[RECORD_MAX_METRICS];
 	const char *metric_units[RECORD_MAX_METRICS];	/* "count", "ns", "bytes" */
 	uint32_t nr_metrics;
-	bool truncated;		/* the file ends early: the last blocks are missing */
+	bool truncated;		/* blocks are missing: the file ends early or is damaged */
+	uint32_t damaged_blocks;	/* skipped since their checksums were wrong; truncated is set, too */
 	bool target_ended;	/* recording stopped since the target was gone */
 };
 

@@ -20,7 +20,10 @@ int recording_writer_create(const char *path, struct recording_writer **ret, str
 int recording_write_probes(struct recording_writer *w, const struct recording_probe *probes, size_t nr);
 int recording_write_process(struct recording_writer *w, const struct recording_process *p);
 int recording_write_thread(struct recording_writer *w, const struct recording_thread *t);
-/* One record as of record.h. Buffers; -ENOSPC and the like may come late. The first error sticks. */
+/* What is known so far, for a recording that never comes to recording_writer_finish(). The last one counts. */
+int recording_write_info(struct recording_writer *w, const struct recording_info *info);
+/* One record as of record.h, its padding aside. Buffers; -ENOSPC and the like may come late. The first error sticks.
+ * -EINVAL, which does not stick: its size is impossible. */
 int recording_write_record(struct recording_writer *w, const struct rec_header *rec);
 /* Closes the current block: what was written before survives a crash. */
 int recording_writer_flush(struct recording_writer *w);

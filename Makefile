@@ -122,7 +122,7 @@ $(O)/tests/engine/targets/%: tests/engine/targets/%.cc
 # What runs in a virtual machine that has no libraries
 $(O)/static/tests/%: tests/%.c
 	$(call say,GUEST,$<)
-	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE $(WARN) -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
 
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) | $(PROTO_C) $(SKEL) $(GEN_H)

@@ -109,6 +109,11 @@ $(O)/tests/replay/%: tests/replay/%.c $(O)/libframescope.a
 	$(call say,TEST,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a -lcmocka $(LDLIBS)
 
+# Small programs of ours beside the scripts: $(O)/tools/bench-recording
+$(O)/tools/%: tools/%.c $(O)/libframescope.a
+	$(call say,TOOL,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a $(LDLIBS)
+
 # A target's own flags: a line "cflags: …" (and "ldflags: …") in its first comment
 flags_of = $(shell sed -n '1,12s/^.*\b$(1): *\(.*[^ */]\).*$$/\1/p' $<)
 $(O)/tests/engine/targets/%: tests/engine/targets/%.c

@@ -33,7 +33,7 @@ LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS)) -liberty -lpthread -lm
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
-SKEL := $(BPF_OBJ:$(O)/bpf/%.bpf.o=$(O)/gen/%.skel.h)
+SKEL := $(O)/gen/programs.skel.h
 PROTO := $(wildcard user/*/*.proto)
 PROTO_C := $(PROTO:user/%.proto=$(O)/gen/%.pb-c.c)
 PROTO_OBJ := $(PROTO_C:.c=.o)
@@ -88,13 +88,19 @@ $(O)/gen/%.pb-c.c: user/%.proto
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
 	$(call say,BPF,$<)
-	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror \
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror \
 		-Iinclude -Ivmlinux/$(ARCH) -idirafter $(shell $(CLANG) -print-resource-dir)/include \
 		-MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 
-$(O)/gen/%.skel.h: $(O)/bpf/%.bpf.o
+# one object of all programs: they share their maps and globals by name. The one that defines them comes first,
+# since libbpf 1.1's linker lays a map out wrongly when it meets its declaration before its definition
+$(O)/bpf/programs.o: $(BPF_OBJ)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $(O)/bpf/probe.bpf.o $(filter-out %/probe.bpf.o,$^)
+
+$(O)/gen/programs.skel.h: $(O)/bpf/programs.o
 	$(call say,SKEL,$@)
-	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name $* > $@
+	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name programs > $@
 
 # rewritten only when the version changes, so that nothing else is rebuilt
 $(GEN_H): FORCE

@@ -25,7 +25,7 @@
 #define RECORD_MAX_PROBES 1024	/* probes of one capture */
 
 enum record_type {
-	/* from the BPF side */
+	/* from the BPF side; several of one thread may share a sample of the ring, one behind the other */
 	REC_BEGIN = 1,		/* a probed call starts */
 	REC_END = 2,		/* a probed call ends; enough for an event by itself */
 	REC_MARK = 3,		/* an entry-only probe was hit: same layout as REC_BEGIN */
@@ -50,6 +50,7 @@ enum record_flag {
 	REC_F_DEEP = 1 << 4,		/* calls above this one were deeper than RECORD_MAX_DEPTH */
 	REC_F_READ_FAILED = 1 << 5,	/* BEGIN: at least one argument could not be read; it is absent */
 	REC_F_HIDDEN = 1 << 6,		/* END: has children that --min-duration or --only-under hid */
+	REC_F_NO_RETURN = 1 << 7,	/* END: beyond the kernel's 64 nested return probes; seen at the next begin or exit */
 };
 
 struct rec_header {
@@ -199,7 +200,7 @@ enum step_op {
 	STEP_ADD = 1,	/* p += off */
 	STEP_LOAD64 = 2,	/* p = *(u64 *)(p + off) */
 	STEP_LOADU32 = 3, STEP_LOADS32 = 4, STEP_LOADU16 = 5, STEP_LOADU8 = 6, STEP_LOADS16 = 7,
-	STEP_CAGE = 8,	/* compressed pointer: p = ((s64)*(s32 *)(p + off) << 1|3 …) & *(u64 *)(load base + cage), see probe.bpf.c */
+	STEP_CAGE = 8,	/* compressed pointer: p = ((s64)*(s32 *)(p + off) << shift) & *(u64 *)(load base + cage); shift: pad[0], 0 = 3 */
 	STEP_AND = 9,	/* p &= off (sign-extended) */
 	STEP_SHR = 10,	/* p >>= off */
 	STEP_NONZERO = 11,	/* absent unless p != 0 */
@@ -289,16 +290,13 @@ struct probe_stats {
 #else
 #define REC_ASSERT(what) _Static_assert(what, "record.h layout")
 #endif
-#ifndef offsetof
-#define offsetof(type, member) __builtin_offsetof(type, member)
-#endif
 REC_ASSERT(sizeof(struct rec_header) == 16);
 REC_ASSERT(sizeof(struct rec_begin) == 56);
-REC_ASSERT(offsetof(struct rec_begin, probe) == 40);
-REC_ASSERT(offsetof(struct rec_begin, arg_bytes) == 52);
+REC_ASSERT(__builtin_offsetof(struct rec_begin, probe) == 40);
+REC_ASSERT(__builtin_offsetof(struct rec_begin, arg_bytes) == 52);
 REC_ASSERT(sizeof(struct rec_end) == 88);
-REC_ASSERT(offsetof(struct rec_end, off_cpu_ns) == 48);
-REC_ASSERT(offsetof(struct rec_end, probe) == 56);
+REC_ASSERT(__builtin_offsetof(struct rec_end, off_cpu_ns) == 48);
+REC_ASSERT(__builtin_offsetof(struct rec_end, probe) == 56);
 REC_ASSERT(sizeof(struct rec_aggregate) == 72);
 REC_ASSERT(sizeof(struct rec_task) == 40);
 REC_ASSERT(sizeof(struct rec_cpu) == 32);

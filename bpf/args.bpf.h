@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads a probe's arguments as its description says, straight into the thread's buffer. A value that can't be read
+ * is left out and counted; it never becomes an empty string or a zero.
+ */
+#ifndef FRAMESCOPE_ARGS_BPF_H
+#define FRAMESCOPE_ARGS_BPF_H
+
+#include "buffer.bpf.h"
+
+#define NR_REGS 18
+#define ROOM_SMALL 264
+#define ROOM_MIDDLE 1056
+#define ROOM_LARGE (RECORD_MAX_STRING + 8)
+/* A number in the record, and the padding behind a string */
+#define ROOM_END (BUF_BYTES - sizeof(struct rec_end))
+
+/*
+ * Plain data, since it is handed to global functions, where pointers in memory are lost. Those are verified once
+ * and by themselves; as static ones they would be verified anew for each state of the loop over the arguments.
+ */
+struct arg_ctx {
+	__u64 load_base;
+	__u64 cage;
+	__u64 value;	/* at the end of the steps */
+	__u32 at;	/* offset in the thread's buffer of the next argument */
+	__u16 failed;	/* arguments that could not be read */
+	__u16 faulted;	/* and those that could after faulting their page in */
+	__u32 retried;
+	__u16 max_bytes;	/* of the argument being read, and its field */
+	__u8 field;
+	__u8 pad;
+	__u64 regs[NR_REGS];
+};
+
+struct arg_walk {
+	struct thread *t;
+	struct probe_spec *spec;
+	struct arg_ctx a;
+};
+
+#if defined(__TARGET_ARCH_x86)
+/* The order of target/arch.h. */
+static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_base)
+{
+	r[0] = ctx->di;
+	r[1] = ctx->si;
+	r[2] = ctx->dx;
+	r[3] = ctx->cx;
+	r[4] = ctx->r8;
+	r[5] = ctx->r9;
+	r[6] = ctx->ax;
+	r[7] = ctx->sp;
+	r[8] = ctx->bx;
+	r[9] = ctx->bp;
+	r[10] = ctx->r10;
+	r[11] = ctx->r11;
+	r[12] = ctx->r12;
+	r[13] = ctx->r13;
+	r[14] = ctx->r14;
+	r[15] = ctx->r15;
+	r[16] = ctx->ip;
+	r[17] = load_base;
+}
+#endif
+
+/* Faults the page in on kernels where the program may sleep. */
+static __always_inline bool fault_in(struct arg_ctx *a, __u64 addr)
+{
+	char c;
+
+	if (!sleepable || bpf_copy_from_user(&c, 1, (void *)addr))
+		return false;
+	a->retried = true;
+	return true;
+}
+
+static __always_inline bool read_small(struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
+{
+	if (likely(!bpf_probe_read_user(dst, n, (void *)addr)))
+		return true;
+	if (!sleepable || bpf_copy_from_user(dst, n, (void *)addr))
+		return false;
+	a->retried = true;
+	return true;
+}
+
+/* A compressed pointer: 32 bits, sign-extended, shifted, and masked by the cage's base, a global of the module. */
+static __always_inline bool read_caged(struct arg_ctx *a, __u64 addr, __u8 shift, __u64 *p)
+{
+	__u64 base = 0;
+	__s32 v = 0;
+
+	if (!a->cage || !read_small(a, &v, sizeof(v), addr) ||
+	    !read_small(a, &base, sizeof(base), a->load_base + a->cage))
+		return false;
+	*p = v ? ((__u64)(__s64)v << (shift & 7)) & base : 0;
+	return true;
+}
+
+static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s, __u64 *p)
+{
+	__s64 off = s->off;
+	__u64 v = 0;
+	bool ok = true;
+
+	switch (s->op) {
+	case STEP_ADD:
+		*p += off;
+		return true;
+	case STEP_AND:
+		*p &= off;
+		return true;
+	case STEP_SHR:
+		*p >>= off & 63;
+		return true;
+	case STEP_NONZERO:
+		return *p != 0;
+	case STEP_MASK_TEST:
+		return *p & off;
+	case STEP_CAGE:
+		return read_caged(a, *p + off, s->pad[0] ? s->pad[0] : 3, p);
+	case STEP_LOAD64:
+		ok = read_small(a, &v, 8, *p + off);
+		break;
+	case STEP_LOADU32:
+		ok = read_small(a, &v, 4, *p + off);
+		break;
+	case STEP_LOADS32:
+		ok = read_small(a, &v, 4, *p + off);
+		v = (__s64)(__s32)v;
+		break;
+	case STEP_LOADU16:
+		ok = read_small(a, &v, 2, *p + off);
+		break;
+	case STEP_LOADS16:
+		ok = read_small(a, &v, 2, *p + off);
+		v = (__s64)(__s16)v;
+		break;
+	case STEP_LOADU8:
+		ok = read_small(a, &v, 1, *p + off);
+		break;
+	default:
+		return false;
+	}
+	*p = v;
+	return ok;
+}
+
+/* 0: absent. a->value becomes the value at the end of the steps. */
+__noinline int run_steps(struct arg_ctx *a, const struct arg_spec *spec, __u32 len_steps)
+{
+	__u32 nr, reg;
+	__u64 v, *p = &v;
+
+	if (!a || !spec)
+		return 0;
+	nr = len_steps ? spec->nr_len_steps : spec->nr_steps;
+	reg = len_steps ? spec->len_reg : spec->reg;
+	if (reg >= NR_REGS)
+		return 0;
+	v = a->regs[reg];
+	for (__u32 i = 0; i < RECORD_MAX_STEPS; i++) {
+		if (i >= nr)
+			break;
+		if (len_steps) {
+			if (i >= 4 || !run_step(a, &spec->len_steps[i], p))
+				return 0;
+		} else if (!run_step(a, &spec->steps[i], p)) {
+			return 0;
+		}
+	}
+	a->value = v;
+	return 1;
+}
+
+/* Puts an argument's header in; the bytes are there already. Zeroes the padding that follows them. */
+static __always_inline void arg_put(struct thread *t, struct arg_ctx *a, __u8 field, __u8 encoding, __u32 bytes)
+{
+	__u32 at = a->at;
+	struct rec_arg *h;
+
+	if (at > ROOM_END - sizeof(*h) || bytes > RECORD_MAX_STRING)
+		return;
+	h = (void *)t->buf + at;
+	h->field = field;
+	h->encoding = encoding;
+	h->bytes = bytes;
+	at += sizeof(*h) + bytes;
+	if (at > ROOM_END)
+		return;
+	__builtin_memset(t->buf + at, 0, 4);
+	a->at = (at + 3) & ~3u;
+}
+
+static __always_inline void arg_put_int(struct thread *t, struct arg_ctx *a, __u8 field, __u64 v)
+{
+	__u32 at = a->at;
+	__u32 *d;
+
+	if (at > ROOM_END - 16)
+		return;
+	d = (void *)t->buf + at + sizeof(struct rec_arg);
+	d[0] = v;
+	d[1] = v >> 32;
+	arg_put(t, a, field, ENC_INT, 8);
+}
+
+/* The most that fits of `want` bytes, from the sizes that the verifier can follow. */
+static __always_inline __u32 room_for(__u32 at, __u32 want)
+{
+	if (want > ROOM_MIDDLE - 8 && at <= ROOM_END - ROOM_LARGE)
+		return want > RECORD_MAX_STRING ? RECORD_MAX_STRING : want;
+	if (want > ROOM_SMALL - 8 && at <= ROOM_END - ROOM_MIDDLE)
+		return want > ROOM_MIDDLE - 8 ? ROOM_MIDDLE - 8 : want;
+	if (at <= ROOM_END - ROOM_SMALL)
+		return want > ROOM_SMALL - 8 ? ROOM_SMALL - 8 : want;
+	return 0;
+}
+
+/*
+ * The verifier wants the offset bounded before it is added to the buffer's address, and compilers like to add first:
+ * a copy that they know nothing of keeps the order.
+ */
+#define DST(t, at, room) ({				\
+	__u64 at_ = (__u32)(at);			\
+	void *dst_ = NULL;				\
+	if (at_ <= ROOM_END - (room)) {			\
+		barrier_var(at_);			\
+		dst_ = (t)->buf + at_;			\
+	}						\
+	dst_;						\
+})
+
+static __always_inline long read_to(void *dst, __u32 n, __u64 src, bool may_sleep)
+{
+	if (!dst)
+		return -1;
+	if (sleepable && may_sleep)
+		return bpf_copy_from_user(dst, n, (void *)src);
+	return bpf_probe_read_user(dst, n, (void *)src);
+}
+
+/* Up to `n` bytes up to a NUL, the NUL included: the bytes read, or negative. */
+__noinline long read_str(struct thread *t, __u32 at, __u32 n, __u64 src)
+{
+	void *dst;
+
+	if (!t)
+		return -1;
+	at += sizeof(struct rec_arg);
+	if (n <= ROOM_SMALL) {
+		dst = DST(t, at, ROOM_SMALL);
+		return dst ? bpf_probe_read_user_str(dst, n, (void *)src) : -1;
+	}
+	if (n <= ROOM_MIDDLE) {
+		dst = DST(t, at, ROOM_MIDDLE);
+		return dst ? bpf_probe_read_user_str(dst, n, (void *)src) : -1;
+	}
+	if (n > ROOM_LARGE)
+		return -1;
+	dst = DST(t, at, ROOM_LARGE);
+	return dst ? bpf_probe_read_user_str(dst, n, (void *)src) : -1;
+}
+
+/* Exactly `n` bytes; 0 or negative. */
+__noinline long read_bytes(struct thread *t, __u32 at, __u32 n, __u64 src, bool may_sleep)
+{
+	if (!t)
+		return -1;
+	at += sizeof(struct rec_arg);
+	if (n <= ROOM_SMALL)
+		return read_to(DST(t, at, ROOM_SMALL), n, src, may_sleep);
+	if (n <= ROOM_MIDDLE)
+		return read_to(DST(t, at, ROOM_MIDDLE), n, src, may_sleep);
+	if (n > ROOM_LARGE)
+		return -1;
+	return read_to(DST(t, at, ROOM_LARGE), n, src, may_sleep);
+}
+
+static __noinline bool arg_cstr(struct thread *t, struct arg_ctx *a, __u64 p)
+{
+	__u32 max = room_for(a->at, a->max_bytes);
+	__u8 truncated = 0;
+	long n;
+
+	if (!max)
+		return false;
+	/* two more than are wanted: one is the NUL, one shows that there was more */
+	n = read_str(t, a->at, max + 2, p);
+	if (unlikely(n < 0)) {
+		if (!fault_in(a, p))
+			return false;
+		n = read_str(t, a->at, max + 2, p);
+		/* the string goes on in the next page */
+		if (n < 0 && fault_in(a, (p | 4095) + 1))
+			n = read_str(t, a->at, max + 2, p);
+	}
+	if (n <= 0)
+		return false;
+	n--;
+	if (n > max) {
+		n = max;
+		truncated = ENC_TRUNCATED;
+	}
+	arg_put(t, a, a->field, ENC_UTF8 | truncated, n);
+	return true;
+}
+
+/* Text of a known length in characters. */
+__noinline int arg_text(struct thread *t, struct arg_ctx *a, __u64 p, __u64 chars, __u8 encoding)
+{
+	__u64 want = encoding == ENC_UTF16 ? chars * 2 : chars;
+	__u32 max, n = want;
+
+	if (!t || !a || chars > 1u << 30)
+		return false;
+	max = room_for(a->at, a->max_bytes);
+	if (!max)
+		return false;
+	if (want > max) {
+		n = encoding == ENC_UTF16 ? max & ~1u : max;
+		encoding |= ENC_TRUNCATED;
+	}
+	if (n) {
+		if (unlikely(read_bytes(t, a->at, n, p, false))) {
+			if (!sleepable || read_bytes(t, a->at, n, p, true))
+				return false;
+			a->retried = true;
+		}
+	}
+	arg_put(t, a, a->field, encoding, n);
+	return true;
+}
+
+static __noinline bool arg_libcxx(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec, __u64 p)
+{
+	__u64 w[3] = {};
+
+	if (!read_small(a, w, sizeof(w), p))
+		return false;
+	/* alternate layout: the flag is the top bit of the last byte, which is the size of a short one */
+	if (w[2] >> 63)
+		return arg_text(t, a, w[0], w[1], ENC_UTF8);
+	if (spec->aux == 1)
+		return arg_text(t, a, p, w[2] >> 56, ENC_UTF8);
+	/* ABI 1: the lowest bit of the first byte, which is twice the size of a short one */
+	if (w[0] & 1)
+		return arg_text(t, a, w[2], w[1], ENC_UTF8);
+	return arg_text(t, a, p + 1, (w[0] & 0xff) >> 1, ENC_UTF8);
+}
+
+/* Blink: { ref, length, hash and flags (bit 0: 8-bit), characters }. WebKit: { ref, length, data, flags (bit 2) }. */
+static __noinline bool arg_wtf(struct thread *t, struct arg_ctx *a, __u64 p, bool webkit)
+{
+	__u32 w[6] = {};
+	__u64 data;
+
+	if (!p || !read_small(a, w, 12, p))
+		return false;
+	if (!webkit)
+		return arg_text(t, a, p + 12, w[1], w[2] & 1 ? ENC_LATIN1 : ENC_UTF16);
+	if (!read_small(a, w, sizeof(w), p))
+		return false;
+	data = w[2] | (__u64)w[3] << 32;
+	return arg_text(t, a, data, w[1], w[4] & 4 ? ENC_LATIN1 : ENC_UTF16);
+}
+
+/*
+ * V8 without pointer compression: tagged pointer to { map, hash, length, … }; map + 12: instance type. Values
+ * published by the binaries themselves as v8dbg_* (same from V8 11 to 13).
+ */
+static __noinline bool arg_v8(struct thread *t, struct arg_ctx *a, __u64 p)
+{
+	__u64 map = 0;
+	__u32 length = 0, want;
+	__u16 type = 0;
+
+	for (int i = 0; i < 4; i++) {
+		if (!(p & 1) || !read_small(a, &map, 8, p - 1) || !(map & 1) || !read_small(a, &type, 2, map - 1 + 12))
+			return false;
+		if (!i && !read_small(a, &want, 4, p - 1 + 12))
+			return false;
+		/* cons: the first half; thin: the actual string */
+		if ((type & 7) != 1 && (type & 7) != 5)
+			break;
+		if (!read_small(a, &p, 8, p - 1 + 16))
+			return false;
+	}
+	if (type >= 0x80 || (type & 7) || !read_small(a, &length, 4, p - 1 + 12))
+		return false;
+	return arg_text(t, a, p - 1 + 16, length, type & 8 ? ENC_LATIN1 : ENC_UTF16);
+}
+
+struct nul_walk {
+	struct thread *t;
+	__u32 at, i, max;
+};
+
+static long nul16_step(__u64 n, struct nul_walk *w)
+{
+	__u32 at = w->at + sizeof(struct rec_arg) + w->i;
+
+	if (w->i >= w->max || at > ROOM_END)
+		return 1;
+	if (!w->t->buf[at] && !w->t->buf[at + 1])
+		return 1;
+	w->i += 2;
+	return 0;
+}
+
+static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
+{
+	__u32 max = room_for(a->at, a->max_bytes) & ~1u, in_page = (4096 - (p & 4095)) & ~1u;
+	struct nul_walk w = { .t = t, .at = a->at };
+
+	if (!max)
+		return false;
+	/* the whole of it, or as much as the page has */
+	w.max = max;
+	if (read_bytes(t, a->at, max, p, false)) {
+		w.max = in_page < max ? in_page : max;
+		if (read_bytes(t, a->at, w.max, p, true))
+			return false;
+	}
+	bpf_loop(RECORD_MAX_STRING / 2, nul16_step, &w, 0);
+	arg_put(t, a, a->field, ENC_UTF16 | (w.i >= w.max ? ENC_TRUNCATED : 0), w.i);
+	return true;
+}
+
+static __always_inline bool read_pair(struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
+{
+	__u64 w[2] = {};
+
+	if (!read_small(a, w, sizeof(w), p))
+		return false;
+	*data = w[0];
+	*len = len32 ? (__u32)w[1] : w[1];
+	return true;
+}
+
+__noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	__u64 p, data, len;
+
+	if (!t || !a || !spec)
+		return 0;
+	a->field = spec->field;
+	a->max_bytes = spec->max_bytes;
+	if (spec->kind == KIND_CONST) {
+		arg_put_int(t, a, spec->field, spec->aux);
+		return 1;
+	}
+	if (!run_steps(a, spec, 0))
+		return 0;
+	p = a->value;
+	switch (spec->kind) {
+	case KIND_INT:
+		arg_put_int(t, a, spec->field, p);
+		return 1;
+	case KIND_CSTR:
+		return arg_cstr(t, a, p);
+	case KIND_CSTR16:
+		return arg_cstr16(t, a, p);
+	case KIND_PTR_LEN8:
+	case KIND_PTR_LEN16:
+		if (!run_steps(a, spec, 1))
+			return 0;
+		return arg_text(t, a, p, a->value, spec->kind == KIND_PTR_LEN8 ? ENC_UTF8 : ENC_UTF16);
+	case KIND_STD_STRING:
+		return read_pair(a, p, &data, &len, false) && arg_text(t, a, data, len, ENC_UTF8);
+	case KIND_NS_CSTRING:
+		return read_pair(a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF8);
+	case KIND_NS_STRING:
+		return read_pair(a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF16);
+	case KIND_LIBCXX_STRING:
+		return arg_libcxx(t, a, spec, p);
+	case KIND_WTF_BLINK:
+		return arg_wtf(t, a, p, false);
+	case KIND_WTF_WEBKIT:
+		return arg_wtf(t, a, p, true);
+	case KIND_V8_STRING:
+		return arg_v8(t, a, p);
+	}
+	return 0;
+}
+
+static long args_step(__u64 i, struct arg_walk *w)
+{
+	if (i >= RECORD_MAX_ARGS || i >= w->spec->nr_args)
+		return 1;
+	w->a.retried = 0;
+	if (!read_arg(w->t, &w->a, &w->spec->args[i]))
+		w->a.failed++;
+	else if (w->a.retried)
+		w->a.faulted++;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The frames of a thread's open calls, and how they end. */
+#ifndef FRAMESCOPE_FRAMES_BPF_H
+#define FRAMESCOPE_FRAMES_BPF_H
+
+#include "buffer.bpf.h"
+
+static __noinline struct frame *frame_deep(struct thread *t, __u32 i)
+{
+	__u64 key = (__u64)t->tid << 32 | i / CHUNK_FRAMES;
+	struct frame_chunk *c = bpf_map_lookup_elem(&deep_frames, &key);
+
+	return c ? &c->frames[i % CHUNK_FRAMES] : NULL;
+}
+
+static __always_inline struct frame *frame_at(struct thread *t, __u32 i)
+{
+	if (likely(i < CHUNK_FRAMES))
+		return &t->frames[i];
+	return frame_deep(t, i);
+}
+
+/* Writes the call's end. The frame is popped or marked by the caller, before: nothing below depends on the ring. */
+static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 now, __u16 flags)
+{
+	__u64 min = ctl.min_duration_ns, wall = now - f->begin_ns;
+	struct rec_end *e;
+	__u32 at;
+
+	if (f->flags & FRAME_UNDER)
+		t->under--;
+	COUNT(f->probe, ends, 1);
+	if (unlikely(flags & REC_F_UNWOUND))
+		COUNT(f->probe, unwound, 1);
+	at = buf_room(t, sizeof(*e));
+	e = (void *)t->buf + at;
+	e->hdr.type = REC_END;
+	e->hdr.size = sizeof(*e);
+	e->hdr.tid = t->tid;
+	e->hdr.ts_ns = now;
+	e->begin_ns = f->begin_ns;
+	e->call_id = f->call_id;
+	e->parent_id = f->parent_id;
+	e->sp = f->sp;
+	e->off_cpu_ns = t->off_sum - f->off_begin;
+	e->probe = f->probe;
+	e->tgid = t->tgid;
+	e->depth = f->depth;
+	e->flags = flags | f->rec_flags;
+	e->nr_metrics = 0;
+	e->pad = 0;
+	e->hidden_ns = f->hidden_ns;
+	e->hidden_hits = f->hidden_hits;
+	e->pad2 = 0;
+	(void)min; (void)wall;
+	buf_commit(t, at + sizeof(*e), now);
+}
+
+__weak __noinline int frame_end_slow(struct thread *t, __u32 i, __u64 now, __u32 flags)
+{
+	struct frame *f;
+
+	if (!t)
+		return 0;
+	f = frame_at(t, i);
+	if (!f || f->flags & FRAME_CLOSED)
+		return 0;
+	if (f->flags & FRAME_NO_RETURN && flags & REC_F_UNWOUND)
+		flags = (flags & ~REC_F_UNWOUND) | REC_F_NO_RETURN;
+	f->flags |= FRAME_CLOSED;
+	frame_end(t, f, now, flags);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs share: the ring, the targets, the probe descriptions and the state of a thread.
+ * probe.bpf.c defines the maps (DEFINE_MAPS), the other files declare them; the linker joins them by name.
+ */
+#ifndef FRAMESCOPE_MAPS_BPF_H
+#define FRAMESCOPE_MAPS_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "record.h"
+#include "control.h"
+
+#ifdef DEFINE_MAPS
+#define MAP
+#else
+#define MAP extern
+#endif
+
+/* What a return has taken off the stack. */
+#if defined(__TARGET_ARCH_x86)
+#define RETURN_SP_OFFSET 8
+#else
+#define RETURN_SP_OFFSET 0
+#endif
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* One open call. Its kind of end decides what it means when another call begins at the same stack pointer. */
+enum frame_flag {
+	FRAME_CLOSED = 1 << 0,		/* in the middle of the stack: the call ended before one that began later */
+	FRAME_RETURN = 1 << 1,		/* ended by a return probe, else by exit probes */
+	FRAME_NO_RETURN = 1 << 2,	/* the kernel had no room for another return probe: seen to end late */
+	FRAME_KEEP = 1 << 3,		/* may not be hidden: something inside was recorded */
+	FRAME_UNDER = 1 << 4,		/* an opener for --only-under */
+};
+
+struct frame {
+	__u64 begin_ns;
+	__u64 call_id;
+	__u64 parent_id;
+	__u64 sp;
+	__u64 off_begin;	/* the thread's off-CPU sum at begin */
+	__u64 hidden_ns;
+	__u32 hidden_hits;
+	__u16 probe;
+	__u16 depth;
+	__u8 flags;		/* enum frame_flag */
+	__u8 rec_flags;		/* enum record_flag for the end */
+	__u16 parent;		/* index + 1 of the parent's frame; 0: none */
+	__u32 buf_at;		/* where its begin record stands in buf, while generation is the thread's */
+	__u32 generation;
+	__u32 pad;
+};
+
+#define CHUNK_FRAMES 32		/* frames in the thread's storage; deeper ones are in deep_frames, by as many */
+#define BUF_BYTES 5376		/* storage stays below 8 KiB, the largest that every kernel's allocator gives */
+#define BUF_LATE_NS 20000000	/* records wait no longer than this for others of their thread, if it does anything */
+#define STACK_FAR (16ULL << 20)	/* stack pointers farther apart are on different stacks */
+
+/*
+ * A thread's state. Records are put together in buf and leave it in one piece, when the outermost call ends or the
+ * buffer fills: nested calls then cost one transaction with the ring instead of two each. Only the thread itself
+ * touches it, except for off_at and off_sum (the scheduler, while it does not run) and after disarming.
+ */
+struct thread {
+	__u32 tid, tgid;
+	__u32 epoch;		/* of the recording that all below belongs to */
+	__u32 top;		/* frames in use, closed ones in the middle included */
+	__u64 next_id;		/* serial number << 32 | calls so far */
+	__u64 off_at;		/* when it stopped running with calls open; 0: runs */
+	__u64 off_sum;
+	__u64 buf_since;	/* time of the oldest record in buf */
+	__u32 len;		/* of buf */
+	__u32 generation;	/* of buf: counts its flushes */
+	__u32 deep;		/* open calls beyond RECORD_MAX_DEPTH */
+	__u32 max_top;
+	__u32 under;		/* open calls that are openers for --only-under */
+	__u32 pad;
+	struct frame frames[CHUNK_FRAMES];
+	__u8 buf[BUF_BYTES];
+};
+
+struct frame_chunk {
+	struct frame frames[CHUNK_FRAMES];
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} ring SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* key: tid << 32 | chunk number, from 1 */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct frame_chunk);
+} deep_frames SEC(".maps");
+
+/* tgids whose calls are recorded */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct probe_spec);
+} specs SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct probe_stats);
+} stats SEC(".maps");
+
+#ifdef DEFINE_MAPS
+struct control ctl;
+const volatile __u32 nr_probes = 1;
+const volatile __u32 ring_bytes = 16 << 20;
+const volatile bool sleepable = true;
+#else
+extern struct control ctl;
+extern const volatile __u32 nr_probes;
+extern const volatile __u32 ring_bytes;
+extern const volatile bool sleepable;
+#endif
+
+static __always_inline struct probe_stats *stats_of(__u32 probe)
+{
+	return bpf_map_lookup_elem(&stats, &probe);
+}
+
+/* The counters are per CPU, but a probed thread may be preempted inside a program: plain increments would lose some. */
+#define COUNT(probe, member, n) do {						\
+	struct probe_stats *s_ = stats_of(probe);				\
+	if (s_)									\
+		__sync_fetch_and_add(&s_->member, (n));				\
+} while (0)
+
+#endif

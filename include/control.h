@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the user side sets and the programs obey while they are attached; shared memory, never recorded. */
+#ifndef FRAMESCOPE_CONTROL_H
+#define FRAMESCOPE_CONTROL_H
+
+struct control {
+	volatile __u32 epoch;		/* number of the running recording; 0: not armed. Arms every probe at once */
+	volatile __u32 closing;		/* the recording whose open calls the iterator closes */
+	volatile __u32 follow;		/* children of targets become targets */
+	volatile __u32 only_under;	/* an event type, or 0 */
+	volatile __u64 min_duration_ns;
+	volatile __u64 now_ns;		/* time of disarming: where clipped calls end */
+	volatile __u64 serial;		/* threads seen so far */
+	volatile __u64 lost;		/* records of any kind that found no room */
+	volatile __u64 lost_other;	/* of those the ones that belong to no probe */
+	volatile __u64 no_memory;	/* calls without a thread state: counted as lost begins */
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ELF files that processes of the target have mapped executable, each once, whatever number of processes and
+ * paths lead to it. Files are opened by way of /proc/PID/map_files, so that containers, replaced and deleted files
+ * are all the same: what is opened is what is mapped.
+ */
+#ifndef FRAMESCOPE_TARGET_MODULES_H
+#define FRAMESCOPE_TARGET_MODULES_H
+
+#include "base/error.h"
+#include "target/maps.h"
+
+struct module {
+	uint64_t dev, inode;	/* as in /proc/PID/maps */
+	char *path;		/* as the process sees it */
+	pid_t pid;		/* a process that maps it */
+	uint64_t start, end;	/* one mapping of it there: the name in map_files */
+	bool deleted;		/* it has no name any more */
+};
+
+struct module_list {
+	struct module *m;
+	size_t nr, cap;
+};
+
+/* Adds what `pid` maps and the list doesn't have yet. *ret_added (may be NULL): how many. -errno. */
+int modules_add_process(struct module_list *l, pid_t pid, size_t *ret_added);
+void modules_free(struct module_list *l);
+
+const char *module_basename(const struct module *m);
+
+/* The mapped file itself, read-only. ERR_PERMISSION where /proc/PID/map_files is closed to us. */
+int module_open(const struct module *m, int *ret_fd, struct error *err);
+
+/* 0, or ERR_CHANGED if another file stands under its path by now: the sentence says what to do. */
+int module_check_unchanged(const struct module *m, int fd, struct error *err);
+
+#endif

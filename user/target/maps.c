@@ -146,7 +146,7 @@ static int read_whole(int fd, char **ret)
 
 int maps_each(pid_t pid, map_fn fn, void *arg)
 {
-	char path[48], *text;
+	char path[48], *text = NULL;
 	int fd, rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What all subcommands share: how they fail, and how they open a recording. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/text.h"
+#include "capture/recording_file.h"
+#include "cli/command.h"
+
+/* until the model is there */
+#pragma weak session_builder_new
+#pragma weak session_builder_tables
+#pragma weak session_builder_add
+#pragma weak session_builder_finish
+#pragma weak session_builder_free
+
+int command_fail(const struct error *err)
+{
+	char text[sizeof(err->text)];
+
+	/* names of files and symbols in it may hold anything */
+	text_printable(err->text, strlen(err->text), text, sizeof(text));
+	fflush(stdout);
+	fprintf(stderr, "framescope: %s\n", text);
+	return err->kind ?: ERR_OTHER;
+}
+
+int command_usage(const char *command, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "framescope %s: ", command);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; framescope %s --help shows the options\n", command);
+	return ERR_USAGE;
+}
+
+static int add_records(struct recording *r, struct session_builder *b, struct error *err)
+{
+	const struct rec_header *rec;
+	int rc;
+
+	while ((rc = recording_next(r, &rec, err)) > 0)
+		if (session_builder_add(b, rec))
+			return error_set(err, ERR_OTHER, -ENOMEM, "out of memory while reading the recording");
+	return rc;
+}
+
+int command_load(const char *path, struct session **ret, struct error *err)
+{
+	const struct recording_process *procs;
+	const struct recording_thread *threads;
+	const struct recording_probe *probes;
+	size_t nr_procs, nr_threads, nr_probes;
+	struct session_builder *b = NULL;
+	struct recording *r = NULL;
+	int rc = recording_open(path, &r, err);
+
+	if (rc)
+		return rc;
+	rc = session_builder_new(&b);
+	if (!rc) {
+		probes = recording_get_probes(r, &nr_probes);
+		procs = recording_get_processes(r, &nr_procs);
+		threads = recording_get_threads(r, &nr_threads);
+		rc = session_builder_tables(b, recording_get_info(r), probes, nr_probes, procs, nr_procs, threads, nr_threads);
+	}
+	if (rc)
+		error_set(err, ERR_OTHER, rc, "out of memory while reading %s", path);
+	else
+		rc = add_records(r, b, err);
+	if (rc) {
+		session_builder_free(b);
+	} else {
+		rc = session_builder_finish(b, ret);
+		if (rc)
+			error_set(err, ERR_OTHER, rc, "out of memory while building the timelines of %s", path);
+	}
+	recording_close(r);
+	return rc;
+}

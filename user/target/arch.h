@@ -29,8 +29,11 @@ struct insn {
 	uint8_t length;		/* bytes, 1 to 15; 0 if INSN_INVALID */
 	uint8_t cls;		/* enum insn_class */
 	bool has_target;
+	bool memory;		/* INSN_JUMP_INDIRECT: through a pointer in memory that is no table (its index isn't scaled) */
 	uint64_t target;	/* vaddr; also of rip-relative memory operands */
 };
+
+struct code_sink;
 
 struct arch {
 	const char *name;	/* "x86_64" */
@@ -46,6 +49,9 @@ struct arch {
 	/* Index for arg_spec.reg from a register's name as written in an engine definition ("rdi", "arg0"); -1. */
 	int (*reg)(const char *name, size_t n);
 	const char *(*reg_name)(int reg);
+	/* The fast pass: every direct call, jump and address that could begin in the first n of `avail` bytes goes to
+	 * the sink (target/scan.h), decoded at its own bytes only; what isn't an instruction comes along. */
+	void (*scan)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 };
 
 /* NULL if the machine isn't supported. */

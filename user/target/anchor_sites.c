@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From what anchors mean to sites: all anchors of a probe must agree, and so must its calls of other probes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "target/anchors.h"
+#include "target/site_list.h"
+
+#define MAX_CANDIDATES 8	/* functions that hits are to tell apart; more are no finding */
+#define SMALL_FUNCTION 0x400	/* bytes of a function that a call is looked for through */
+
+/* What is known of one probe on the way. */
+struct lead {
+	const struct engine_probe *probe;
+	size_t first;			/* index of its first anchor */
+	struct anchor_match found[MAX_CANDIDATES];
+	size_t nr;
+	bool many;			/* more than that */
+	bool wanted;
+	char reason[256];
+	char calls[128];		/* probes that it was seen to call, as text */
+};
+
+struct leads {
+	struct lead *v;
+	size_t nr;
+	struct anchor *anchors;
+	size_t nr_anchors;
+	const struct anchor_finder *finder;
+};
+
+static bool has_site(const struct site_list *list, const struct engine_probe *probe)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->sites[i].probe == probe)
+			return true;
+	return false;
+}
+
+static int collect_anchors(struct leads *l, const struct engine *engine, const struct site_list *list,
+			   struct error *err)
+{
+	size_t max = 0;
+
+	for (size_t i = 0; i < engine->nr_probes; i++)
+		max += engine->probes[i].nr_anchors;
+	l->anchors = calloc(max + 1, sizeof(*l->anchors));
+	l->v = calloc(engine->nr_probes + 1, sizeof(*l->v));
+	if (!l->anchors || !l->v)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	l->nr = engine->nr_probes;
+	for (size_t i = 0; i < l->nr; i++) {
+		struct lead *lead = &l->v[i];
+
+		lead->probe = &engine->probes[i];
+		lead->first = l->nr_anchors;
+		lead->wanted = !has_site(list, lead->probe);
+		for (size_t k = 0; lead->wanted && k < lead->probe->nr_anchors; k++) {
+			int rc = anchor_parse(lead->probe->anchors[k], &l->anchors[l->nr_anchors++], err);
+
+			if (rc) {
+				error_prefix(err, "%s: [%s] anchor '%s'", engine->path ? engine->path : engine->name,
+					     lead->probe->name, lead->probe->anchors[k]);
+				return rc;
+			}
+		}
+	}
+	return 0;
+}
+
+static const struct anchor_match *find_match(const struct anchor_set *set, uint64_t start)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		if (set->matches[i].function.start == start)
+			return &set->matches[i];
+	return NULL;
+}
+
+static void explain_empty(struct lead *lead, const char *anchor, const struct anchor_set *set)
+{
+	if (set->no_string)
+		snprintf(lead->reason, sizeof(lead->reason), "the text of anchor '%s' isn't in this build", anchor);
+	else if (set->no_reference)
+		snprintf(lead->reason, sizeof(lead->reason), "no code refers to the text of anchor '%s'", anchor);
+	else
+		snprintf(lead->reason, sizeof(lead->reason), "anchor '%s' leads to no function", anchor);
+}
+
+/* Keeps the functions that every anchor means. */
+static void intersect(const struct leads *l, struct lead *lead)
+{
+	const struct engine_probe *p = lead->probe;
+	const struct anchor_set *first;
+
+	if (!p->nr_anchors) {
+		snprintf(lead->reason, sizeof(lead->reason), "this build has no symbol for it, and its definition has no anchor");
+		return;
+	}
+	for (size_t k = 0; k < p->nr_anchors; k++) {
+		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
+
+		if (!set->nr) {
+			explain_empty(lead, p->anchors[k], set);
+			return;
+		}
+	}
+	first = anchor_finder_set(l->finder, lead->first);
+	for (size_t i = 0; i < first->nr; i++) {
+		const struct anchor_match *m = &first->matches[i];
+		bool all = true;
+
+		for (size_t k = 1; k < p->nr_anchors && all; k++)
+			all = find_match(anchor_finder_set(l->finder, lead->first + k), m->function.start);
+		if (!all)
+			continue;
+		if (lead->nr == MAX_CANDIDATES)
+			lead->many = true;
+		else
+			lead->found[lead->nr++] = *m;
+	}
+	if (!lead->nr)
+		snprintf(lead->reason, sizeof(lead->reason), "its anchors lead to different functions: '%s' to 0x%llx, '%s' to 0x%llx",
+			 p->anchors[0], (unsigned long long)first->matches[0].function.start, p->anchors[1],
+			 (unsigned long long)anchor_finder_set(l->finder, lead->first + 1)->matches[0].function.start);
+}
+
+struct call_search {
+	const struct code_map *map;
+	const struct lead *callee;
+	const struct function *f;
+	bool *hit;		/* by the callee's candidate */
+	int depth;
+};
+
+static bool look_for_call(void *ctx, uint64_t vaddr, const struct insn *insn)
+{
+	struct call_search *s = ctx;
+	struct function fn;
+
+	(void)vaddr;
+	if ((insn->cls != INSN_CALL && insn->cls != INSN_JUMP) ||
+	    (insn->target >= s->f->start && insn->target < s->f->end))
+		return true;
+	for (size_t i = 0; i < s->callee->nr; i++)
+		s->hit[i] |= s->callee->found[i].function.start == insn->target;
+	if (!s->depth && function_at(s->map, insn->target, &fn) && fn.start == insn->target &&
+	    fn.end - fn.start <= SMALL_FUNCTION) {
+		struct call_search deeper = *s;
+
+		deeper.depth = 1;
+		deeper.f = &fn;
+		function_walk(s->map, &fn, look_for_call, &deeper);
+	}
+	return true;
+}
+
+static void drop(struct lead *lead, const bool *keep)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < lead->nr; i++)
+		if (keep[i])
+			lead->found[n++] = lead->found[i];
+	lead->nr = n;
+}
+
+/* Keeps the candidates that call one of the callee's, and of the callee's those that are called. */
+static void check_call(const struct leads *l, struct lead *lead, struct lead *callee)
+{
+	bool keep[MAX_CANDIDATES] = { false }, called[MAX_CANDIDATES] = { false };
+	bool any = false;
+	size_t used;
+
+	for (size_t i = 0; i < lead->nr; i++) {
+		bool hit[MAX_CANDIDATES] = { false };
+		struct call_search s = { .map = anchor_finder_map(l->finder), .callee = callee,
+					 .f = &lead->found[i].function, .hit = hit };
+
+		function_walk(s.map, s.f, look_for_call, &s);
+		for (size_t k = 0; k < callee->nr; k++) {
+			keep[i] |= hit[k];
+			called[k] |= hit[k];
+		}
+		any |= keep[i];
+	}
+	if (!any) {
+		snprintf(lead->reason, sizeof(lead->reason), "the function that its anchors lead to, 0x%llx, does not call that of [%s]",
+			 (unsigned long long)lead->found[0].function.start, callee->probe->name);
+		lead->nr = 0;
+		return;
+	}
+	drop(lead, keep);
+	drop(callee, called);
+	used = strlen(lead->calls);
+	snprintf(lead->calls + used, sizeof(lead->calls) - used, "%s%s", used ? ", " : "", callee->probe->name);
+}
+
+static void check_calls(const struct leads *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		for (size_t c = 0; c < l->v[i].probe->nr_calls; c++)
+			for (size_t k = 0; k < l->nr; k++)
+				if (!strcmp(l->v[k].probe->name, l->v[i].probe->calls[c]) && l->v[i].nr && l->v[k].nr)
+					check_call(l, &l->v[i], &l->v[k]);
+}
+
+static void write_evidence(const struct leads *l, const struct lead *lead, const struct anchor_match *m,
+			   struct site *s)
+{
+	const struct anchor *a = &l->anchors[lead->first];
+	size_t n = 0, cap = sizeof(s->evidence);
+
+	snprintf(s->function, sizeof(s->function), "%s", a->terms[0].text);
+	for (size_t k = 0; k < lead->probe->nr_anchors && n < cap; k++)
+		for (size_t t = 0; t < a[k].nr_terms && n < cap; t++)
+			if (!a[k].terms[t].negated)
+				n += snprintf(s->evidence + n, cap - n, "%s\"%s\"", n ? ", " : "", a[k].terms[t].text);
+	if (n < cap)
+		n += snprintf(s->evidence + n, cap - n, "%s", lead->nr > 1 ? "; one of several candidates" : "; only match");
+	if (n < cap && m->helpers)
+		n += snprintf(s->evidence + n, cap - n, "; %u reporting function%s climbed", m->helpers,
+			      m->helpers > 1 ? "s" : "");
+	if (n < cap && lead->calls[0])
+		n += snprintf(s->evidence + n, cap - n, "; calls %s", lead->calls);
+	if (n < cap)
+		snprintf(s->evidence + n, cap - n, "; start: %s; decoded up to the reference",
+			 function_proof_name(m->function.proof));
+}
+
+static int emit(const struct leads *l, const struct lead *lead, struct site_list *list)
+{
+	if (lead->many)
+		return site_list_refuse(list, lead->probe, "its anchors mean more than %d functions", MAX_CANDIDATES);
+	if (!lead->nr)
+		return site_list_refuse(list, lead->probe, "%s", lead->reason);
+	for (size_t i = 0; i < lead->nr; i++) {
+		struct site *s = site_list_add(list, lead->probe);
+
+		if (!s)
+			return -ENOMEM;
+		if (!site_describe_code(anchor_finder_map(l->finder), &lead->found[i].function, s)) {
+			snprintf(s->reason, sizeof(s->reason), "the kernel can't put a probe on the first instruction at 0x%llx",
+				 (unsigned long long)lead->found[i].function.start);
+			continue;
+		}
+		s->source = SITE_ANCHOR;
+		write_evidence(l, lead, &lead->found[i], s);
+	}
+	return 0;
+}
+
+int sites_from_anchors(const struct image *image, const struct engine *engine, struct site_list *list,
+		       struct error *err)
+{
+	struct anchor_finder *finder = NULL;
+	struct leads l = { 0 };
+	int rc;
+
+	rc = collect_anchors(&l, engine, list, err);
+	if (!rc)
+		rc = anchor_finder_new(image, l.anchors, l.nr_anchors, &finder, err);
+	l.finder = finder;
+	for (size_t i = 0; i < l.nr && !rc; i++)
+		if (l.v[i].wanted)
+			intersect(&l, &l.v[i]);
+	if (!rc)
+		check_calls(&l);
+	for (size_t i = 0; i < l.nr && !rc; i++)
+		if (l.v[i].wanted && emit(&l, &l.v[i], list))
+			rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	anchor_finder_free(finder);
+	free(l.anchors);
+	free(l.v);
+	return rc;
+}

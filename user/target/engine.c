@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "target/engine.h"
 
-#pragma weak arch_for_elf /* until the architectures are there */
 
 #define MAX_FILE (1 << 20)	/* bytes of one definition */
 

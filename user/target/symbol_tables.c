@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "target/symbol_tables.h"
 
-#pragma weak image_offset_of /* until images are there */
 
 #define MAX_SYMBOLS (16u << 20)	/* a file that says it has more is hostile */
 

@@ -30,14 +30,6 @@ struct leads {
 	const struct anchor_finder *finder;
 };
 
-static bool has_site(const struct site_list *list, const struct engine_probe *probe)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->sites[i].probe == probe)
-			return true;
-	return false;
-}
-
 static int collect_anchors(struct leads *l, const struct engine *engine, const struct site_list *list,
 			   struct error *err)
 {
@@ -55,7 +47,7 @@ static int collect_anchors(struct leads *l, const struct engine *engine, const s
 
 		lead->probe = &engine->probes[i];
 		lead->first = l->nr_anchors;
-		lead->wanted = !has_site(list, lead->probe);
+		lead->wanted = !site_list_has(list, lead->probe);
 		for (size_t k = 0; lead->wanted && k < lead->probe->nr_anchors; k++) {
 			int rc = anchor_parse(lead->probe->anchors[k], &l->anchors[l->nr_anchors++], err);
 
@@ -93,10 +85,8 @@ static void intersect(const struct leads *l, struct lead *lead)
 	const struct engine_probe *p = lead->probe;
 	const struct anchor_set *first;
 
-	if (!p->nr_anchors) {
-		snprintf(lead->reason, sizeof(lead->reason), "this build has no symbol for it, and its definition has no anchor");
+	if (!p->nr_anchors)
 		return;
-	}
 	for (size_t k = 0; k < p->nr_anchors; k++) {
 		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
 
@@ -228,48 +218,54 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 			 function_proof_name(m->function.proof));
 }
 
-static int emit(const struct leads *l, const struct lead *lead, struct site_list *list)
+static int emit(struct site_search *search, const struct leads *l, size_t i)
 {
+	const struct lead *lead = &l->v[i];
+	char *reason = search->reasons[i];
+
+	if (!lead->probe->nr_anchors)
+		return 0;	/* what the symbols say stands */
 	if (lead->many)
-		return site_list_refuse(list, lead->probe, "its anchors mean more than %d functions", MAX_CANDIDATES);
-	if (!lead->nr)
-		return site_list_refuse(list, lead->probe, "%s", lead->reason);
-	for (size_t i = 0; i < lead->nr; i++) {
-		struct site *s = site_list_add(list, lead->probe);
+		snprintf(reason, SITE_REASON_MAX, "its anchors mean more than %d functions", MAX_CANDIDATES);
+	else if (!lead->nr)
+		snprintf(reason, SITE_REASON_MAX, "%s", lead->reason);
+	for (size_t k = 0; k < lead->nr && !lead->many; k++) {
+		struct site *s = site_list_add(search->list, lead->probe);
 
 		if (!s)
 			return -ENOMEM;
-		if (!site_describe_code(anchor_finder_map(l->finder), &lead->found[i].function, s)) {
-			snprintf(s->reason, sizeof(s->reason), "the kernel can't put a probe on the first instruction at 0x%llx",
-				 (unsigned long long)lead->found[i].function.start);
+		if (!site_describe_code(anchor_finder_map(l->finder), &lead->found[k].function, s)) {
+			search->list->nr--;
+			snprintf(reason, SITE_REASON_MAX, "the kernel can't put a probe on the first instruction at 0x%llx",
+				 (unsigned long long)lead->found[k].function.start);
 			continue;
 		}
 		s->source = SITE_ANCHOR;
-		write_evidence(l, lead, &lead->found[i], s);
+		write_evidence(l, lead, &lead->found[k], s);
 	}
 	return 0;
 }
 
-int sites_from_anchors(const struct image *image, const struct engine *engine, struct site_list *list,
-		       struct error *err)
+int sites_from_anchors(struct site_search *search, struct error *err)
 {
 	struct anchor_finder *finder = NULL;
 	struct leads l = { 0 };
 	int rc;
 
-	rc = collect_anchors(&l, engine, list, err);
-	if (!rc)
-		rc = anchor_finder_new(image, l.anchors, l.nr_anchors, &finder, err);
-	l.finder = finder;
-	for (size_t i = 0; i < l.nr && !rc; i++)
-		if (l.v[i].wanted)
-			intersect(&l, &l.v[i]);
-	if (!rc)
-		check_calls(&l);
-	for (size_t i = 0; i < l.nr && !rc; i++)
-		if (l.v[i].wanted && emit(&l, &l.v[i], list))
-			rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
-	anchor_finder_free(finder);
+	rc = collect_anchors(&l, search->engine, search->list, err);
+	if (!rc && l.nr_anchors) {
+		rc = anchor_finder_new(search->image, l.anchors, l.nr_anchors, &finder, err);
+		l.finder = finder;
+		for (size_t i = 0; i < l.nr && !rc; i++)
+			if (l.v[i].wanted)
+				intersect(&l, &l.v[i]);
+		if (!rc)
+			check_calls(&l);
+		for (size_t i = 0; i < l.nr && !rc; i++)
+			if (l.v[i].wanted && emit(search, &l, i))
+				rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+		anchor_finder_free(finder);
+	}
 	free(l.anchors);
 	free(l.v);
 	return rc;

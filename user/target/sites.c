@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Puts all sources together: which probe of an engine sits where in one build of a module. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "target/anchors.h"
 #include "target/site_list.h"
 
 const char *site_source_name(enum site_source s)
@@ -38,22 +36,19 @@ struct site *site_list_add(struct site_list *list, const struct engine_probe *pr
 	p += list->nr++;
 	memset(p, 0, sizeof(*p));
 	p->probe = probe;
-	p->nr_args = probe->nr_args;
-	memcpy(p->args, probe->args, probe->nr_args * sizeof(p->args[0]));
+	/* members of structures need debug information, which only some sources have */
+	for (size_t i = 0; i < probe->nr_args; i++)
+		if (!probe->members[i])
+			p->args[p->nr_args++] = probe->args[i];
 	return p;
 }
 
-int site_list_refuse(struct site_list *list, const struct engine_probe *probe, const char *fmt, ...)
+bool site_list_has(const struct site_list *list, const struct engine_probe *probe)
 {
-	struct site *s = site_list_add(list, probe);
-	va_list ap;
-
-	if (!s)
-		return -ENOMEM;
-	va_start(ap, fmt);
-	vsnprintf(s->reason, sizeof(s->reason), fmt, ap);
-	va_end(ap);
-	return 0;
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->sites[i].probe == probe)
+			return true;
+	return false;
 }
 
 bool site_describe_code(const struct code_map *map, const struct function *f, struct site *s)
@@ -72,21 +67,93 @@ bool site_describe_code(const struct code_map *map, const struct function *f, st
 	if (s->cost == COST_UNKNOWN)
 		return false;
 	nr = function_exits(map, f, exits, SITE_MAX_EXITS, &s->exits_complete);
+	s->nr_exits = 0;
 	for (size_t i = 0; i < nr && i < SITE_MAX_EXITS; i++)
 		if (image_offset_of(img, exits[i], &s->exits[s->nr_exits]))
 			s->nr_exits++;
 	return true;
 }
 
-int sites_find(struct image *image, const struct engine *engine, const struct site_options *opt,
-	       struct site_list *ret, struct error *err)
+/* Probes that no source has become sites with a reason. */
+static int refuse_rest(struct site_search *s)
+{
+	for (size_t i = 0; i < s->engine->nr_probes; i++) {
+		const struct engine_probe *p = &s->engine->probes[i];
+		struct site *site;
+
+		if (site_list_has(s->list, p))
+			continue;
+		site = site_list_add(s->list, p);
+		if (!site)
+			return -ENOMEM;
+		snprintf(site->reason, sizeof(site->reason), "%s",
+			 s->reasons[i][0] ? s->reasons[i] : "its definition names neither a function nor an anchor");
+	}
+	return 0;
+}
+
+/* Two spans at one function would be one call shown twice: its first probe has it. */
+static void refuse_doubles(struct site_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		for (size_t k = 0; k < i && list->sites[i].source; k++) {
+			struct site *a = &list->sites[k], *b = &list->sites[i];
+
+			if (!a->source || a->vaddr != b->vaddr || a->probe->kind != b->probe->kind)
+				continue;
+			b->source = SITE_NONE;
+			snprintf(b->reason, sizeof(b->reason), "it leads to the same function as [%s], 0x%llx",
+				 a->probe->name, (unsigned long long)a->vaddr);
+		}
+}
+
+static int by_probe(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->probe != y->probe)
+		return x->probe < y->probe ? -1 : 1;
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+}
+
+static int search(struct site_search *s, struct error *err)
 {
 	int rc;
 
+	rc = sites_from_symbols(s, err);
+	if (!rc)
+		rc = sites_from_anchors(s, err);
+	if (rc)
+		return rc;
+	if (refuse_rest(s))
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	if (s->list->nr)
+		qsort(s->list->sites, s->list->nr, sizeof(*s->list->sites), by_probe);
+	refuse_doubles(s->list);
+	return 0;
+}
+
+int sites_find(struct image *image, const struct engine *engine, const struct site_options *opt,
+	       struct site_list *ret, struct error *err)
+{
+	static const struct site_options defaults;
+	struct site_search s = { .image = image, .engine = engine, .opt = opt ? opt : &defaults, .list = ret };
+	bool cached = !s.opt->no_cache && !s.opt->symbols;
+	int rc;
+
 	memset(ret, 0, sizeof(*ret));
-	(void)opt;
-	rc = sites_from_anchors(image, engine, ret, err);
+	if (cached && site_cache_load(&s)) {
+		ret->from_cache = true;
+		return 0;
+	}
+	s.reasons = calloc(engine->nr_probes + 1, sizeof(*s.reasons));
+	if (!s.reasons)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	rc = search(&s, err);
 	if (rc)
 		sites_free(ret);
+	else if (cached)
+		site_cache_store(&s);
+	free(s.reasons);
 	return rc;
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From symbols to sites: every function that a probe's names match. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "target/site_list.h"
+#include "target/symbols.h"
+
+static bool wants_symbols(const struct engine *e)
+{
+	for (size_t i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].nr_functions)
+			return true;
+	return false;
+}
+
+static int add_match(struct site_search *s, const struct engine_probe *p, const struct symbol_match *m, char *reason)
+{
+	struct code_map map = { .image = s->image };
+	struct function fn = { .start = m->vaddr, .end = m->vaddr + m->size, .proof = PROOF_SYMBOL };
+	struct site *site;
+
+	if (m->refused) {
+		snprintf(reason, SITE_REASON_MAX, "%.200s: %s", m->name, m->refused);
+		return 0;
+	}
+	site = site_list_add(s->list, p);
+	if (!site)
+		return -ENOMEM;
+	if (!site_describe_code(&map, &fn, site)) {
+		s->list->nr--;
+		snprintf(reason, SITE_REASON_MAX, "%.200s begins with an instruction that the kernel can't put a probe on", m->name);
+		return 0;
+	}
+	site->source = m->source;
+	if (m->clone && !p->clone_args)
+		site->nr_args = 0;
+	snprintf(site->function, sizeof(site->function), "%s", m->name);
+	snprintf(site->evidence, sizeof(site->evidence), "%s%s", m->evidence,
+		 m->clone && !p->clone_args && p->nr_args ? "; a clone: its arguments are not read" : "");
+	return 0;
+}
+
+int sites_from_symbols(struct site_search *s, struct error *err)
+{
+	struct symbols *symbols;
+	int rc = 0;
+
+	if (!wants_symbols(s->engine))
+		return 0;
+	rc = symbols_open(s->image, s->opt->symbols, &symbols, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < s->engine->nr_probes && !rc; i++) {
+		const struct engine_probe *p = &s->engine->probes[i];
+		struct symbol_match *m = NULL;
+		size_t nr = 0;
+
+		if (!p->nr_functions)
+			continue;
+		if (symbols_find(symbols, p, &m, &nr, s->reasons[i], sizeof(s->reasons[i])))
+			continue;
+		for (size_t k = 0; k < nr && !rc; k++)
+			rc = add_match(s, p, &m[k], s->reasons[i]);
+		free(m);
+	}
+	symbols_close(symbols);
+	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
+}

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "target/engine.h"
-
+#include "target/image.h"
 
 #define MAX_FILE (1 << 20)	/* bytes of one definition */
 
@@ -338,6 +338,23 @@ bool engine_claims(const struct engine *e, const char *basename)
 		if (engine_glob(e->modules[i], basename))
 			return true;
 	return false;
+}
+
+static bool has_mark(const struct engine *e, const struct image *image)
+{
+	for (size_t i = 0; i < e->nr_marks; i++)
+		if (memmem(image->bytes, image->size, e->marks[i], strlen(e->marks[i])))
+			return true;
+	return !e->nr_marks;
+}
+
+const struct engine *engine_for_module(struct engine *const *list, size_t nr, const char *basename,
+				       const struct image *image)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (engine_claims(list[i], basename) && has_mark(list[i], image))
+			return list[i];
+	return NULL;
 }
 
 const struct engine_probe *engine_probe_by_name(const struct engine *e, const char *name)

@@ -143,6 +143,10 @@ int engine_from_functions(const char *const *specs, size_t nr, const char *modul
 
 /* Does this module's basename match? */
 bool engine_claims(const struct engine *e, const char *basename);
+struct image;
+/* The first definition that claims a module's name and, if it has marks, finds one of them in its bytes; NULL. */
+const struct engine *engine_for_module(struct engine *const *list, size_t nr, const char *basename,
+				       const struct image *image);
 /* Finds a probe by its section's name; NULL. */
 const struct engine_probe *engine_probe_by_name(const struct engine *e, const char *name);
 

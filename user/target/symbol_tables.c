@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "target/symbol_tables.h"
 
-
 #define MAX_SYMBOLS (16u << 20)	/* a file that says it has more is hostile */
 
 struct elf_symbols {
@@ -90,6 +89,19 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 	}
 	free(dirs);
 	return fd;
+}
+
+/* The file's own path: a debug link is looked for beside it, and /proc/self/fd/3 says nothing of that. To be freed. */
+static char *real_path(const struct image *image)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	if (strncmp(image->path, "/proc/self/fd/", 14) && !strstr(image->path, "/map_files/"))
+		return strdup(image->path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+	n = readlink(link, path, sizeof(path));
+	return n > 0 && n < (ssize_t)sizeof(path) ? strndup(path, n) : strdup(image->path);
 }
 
 /* $FRAMESCOPE_DEBUG_PATH, or libdwfl's default with the target's own /usr/lib/debug first. */
@@ -224,10 +236,12 @@ int elf_symbols_read(const struct image *image, struct elf_symbols **ret, struct
 	struct table_counts counts = { 0 };
 	Dwfl_Module *mod = NULL;
 	void **userdata;
+	char *path = real_path(image);
 	int fd, rc = 0;
 
 	snprintf(tables, tables_size, "the file's tables could not be read");
-	if (!e || !(e->debug_path = make_debug_path(image->path))) {
+	if (!e || !path || !(e->debug_path = make_debug_path(image->path))) {
+		free(path);
 		free(e);
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory while reading the symbols of %s", image->path);
 	}
@@ -241,13 +255,14 @@ int elf_symbols_read(const struct image *image, struct elf_symbols **ret, struct
 	if (e->dwfl && fd >= 0) {
 		dwfl_report_begin(e->dwfl);
 		/* base 0 with p_vaddr added: addresses stay those of the file */
-		mod = dwfl_report_elf(e->dwfl, "image", image->path, fd, 0, true);
+		mod = dwfl_report_elf(e->dwfl, "image", path, fd, 0, true);
 		if (!mod)
 			close(fd);
 		dwfl_report_end(e->dwfl, NULL, NULL);
 	} else if (fd >= 0) {
 		close(fd);
 	}
+	free(path);
 	if (!mod) {
 		snprintf(warning, warning_size, "the tables of %s could not be read: %s", image->path, dwfl_errmsg(-1));
 		return 0;

@@ -136,7 +136,8 @@ $(O)/static/tests/%: tests/%.c
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE $(WARN) -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
 
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) | $(PROTO_C) $(SKEL) $(GEN_H)
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) \
+		$(wildcard user/capture/recording_*.c) | $(PROTO_C) $(SKEL) $(GEN_H)
 	$(call say,FUZZ,$<)
 	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \

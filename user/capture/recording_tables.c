@@ -204,12 +204,14 @@ static void store_number(void *item, const struct field *f, uint64_t v)
 	}
 }
 
+static const uint8_t no_bytes[1];
+
 /* Fills every field of *item, with 0 and "" for what is not there. */
 static int get_item(struct recording_tables *t, struct cursor *c, void *item, const struct field *fields, size_t nr)
 {
 	uint64_t size = cursor_varint(c);
 	const uint8_t *p = size <= RECORDING_MAX_RAW ? cursor_bytes(c, size) : NULL;
-	struct cursor body = { .p = p, .end = p ? p + size : NULL };
+	struct cursor body = { .p = p ? p : no_bytes, .end = p ? p + size : no_bytes };
 
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t v = body.p != body.end ? cursor_varint(&body) : 0;
@@ -400,7 +402,7 @@ static int take_thread(struct recording_tables *t, struct cursor *c)
 
 void tables_init(struct recording_tables *t)
 {
-	struct cursor nothing = { 0 };
+	struct cursor nothing = { .p = no_bytes, .end = no_bytes };
 
 	memset(t, 0, sizeof(*t));
 	/* every text becomes "" */

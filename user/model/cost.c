@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table of what one probed call costs over time. */
+#include "model/cost.h"
+
+/* A cost beyond this is no measurement; it also keeps the sums over all events inside 64 bits. */
+#define COST_MAX_NS 100000000ull
+
+void cost_table_free(struct cost_table *t)
+{
+	for (int i = 0; i < COST_CLASSES; i++)
+		free(t->class[i].items);
+}
+
+int cost_table_add(struct cost_table *t, int64_t ts_ns, const struct rec_cost *rec)
+{
+	struct cost cost = {
+		.ts_ns = ts_ns,
+		.inner_ns = min_u64(rec->inner_ns, COST_MAX_NS),
+		.outer_ns = min_u64(rec->outer_ns, COST_MAX_NS),
+		.spread_ns = min_u64(rec->spread_ns, COST_MAX_NS),
+	};
+
+	if (rec->cost_class >= COST_CLASSES)
+		return 0;
+	return VEC_PUSH(&t->class[rec->cost_class], cost);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct cost *x = a, *y = b;
+
+	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
+}
+
+void cost_table_sort(struct cost_table *t)
+{
+	for (int i = 0; i < COST_CLASSES; i++)
+		if (t->class[i].nr)
+			qsort(t->class[i].items, t->class[i].nr, sizeof(struct cost), by_time);
+}

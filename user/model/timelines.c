@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Orders the places into the session's timelines: the main frame's first, then as they came up. */
+#include <string.h>
+#include "model/builder.h"
+
+/* How well a place fits as the first timeline: a client may show that one only. */
+static int rank(const struct session_builder *b, const struct place *p)
+{
+	int points = 0;
+
+	if (p->tgid == b->session->tables.info.target_pid)
+		points += 1;
+	if (p->frame && p->top)
+		points += 2;
+	if (p->frame)
+		points += 4;
+	if (p->events)
+		points += 8;
+	return points;
+}
+
+static bool shown(const struct place *p)
+{
+	return p->frame || p->events;
+}
+
+static size_t find_first(const struct session_builder *b)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < b->frames.places.nr; i++) {
+		const struct place *p = &b->frames.places.items[i];
+
+		if (shown(p) && (best == SIZE_MAX || rank(b, p) > rank(b, &b->frames.places.items[best])))
+			best = i;
+	}
+	return best;
+}
+
+/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the first. */
+static bool is_main(const struct session_builder *b, size_t index, size_t first)
+{
+	const struct place *p = &b->frames.places.items[index];
+
+	if (!p->frame)
+		return index == first;
+	if (p->top || p->parent_frame)
+		return p->top;
+	for (size_t i = 0; i < b->frames.places.nr; i++) {
+		const struct place *q = &b->frames.places.items[i];
+
+		if (q->frame && q->tgid == p->tgid && (q->top || (i < index && !q->parent_frame)))
+			return false;
+	}
+	return true;
+}
+
+static int add(struct session_builder *b, size_t index, size_t first)
+{
+	struct session *s = b->session;
+	struct place *p = &b->frames.places.items[index];
+	struct timeline t = {
+		.id = s->timelines.nr + 1,
+		.frame = p->frame,
+		.main = is_main(b, index, first),
+		.created_ns = p->created_ns,
+		.removed_ns = p->removed_ns,
+		.nr_events = p->events,
+		.url = p->urls.nr ? p->urls.items[p->urls.nr - 1].url : NULL,
+	};
+
+	p->timeline = s->timelines.nr;
+	if (tables_process(&s->tables, s->pool, p->tgid, &t.process))
+		return -ENOMEM;
+	return VEC_PUSH(&s->timelines, t);
+}
+
+/* Frame numbers for clients follow the order of creation, whatever comes first in the list. */
+static void number_frames(struct session_builder *b)
+{
+	struct session *s = b->session;
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < b->frames.places.nr; i++)
+		if (b->frames.places.items[i].frame)
+			s->timelines.items[b->frames.places.items[i].timeline].frame_id = ++next;
+	for (size_t i = 0; i < b->frames.places.nr; i++) {
+		const struct place *p = &b->frames.places.items[i];
+
+		if (p->frame && p->parent != PLACE_NONE && p->parent != i)
+			s->timelines.items[p->timeline].parent_frame_id =
+				s->timelines.items[b->frames.places.items[p->parent].timeline].frame_id;
+	}
+}
+
+/* A session without any event still has the timeline that its client asks for. */
+static int add_empty(struct session_builder *b)
+{
+	struct tables *t = &b->session->tables;
+	struct timeline empty = { .id = 1, .main = true, .removed_ns = UINT64_MAX };
+
+	if (tables_process(t, b->session->pool, t->info.target_pid, &empty.process))
+		return -ENOMEM;
+	return VEC_PUSH(&b->session->timelines, empty);
+}
+
+int timelines_make(struct session_builder *b)
+{
+	struct session *s = b->session;
+	size_t first = find_first(b);
+	uint32_t next = 1;
+
+	if (first == SIZE_MAX)
+		return add_empty(b) ? -ENOMEM : (s->timelines.items[0].first_id = 1, 0);
+	if (add(b, first, first))
+		return -ENOMEM;
+	/* frames before what belongs to none */
+	for (unsigned int frameless = 0; frameless <= 1; frameless++)
+		for (size_t i = 0; i < b->frames.places.nr; i++)
+			if (i != first && shown(&b->frames.places.items[i]) &&
+			    (b->frames.places.items[i].frame == 0) == frameless && add(b, i, first))
+				return -ENOMEM;
+	number_frames(b);
+	for (size_t i = 0; i < s->timelines.nr; i++) {
+		s->timelines.items[i].first_id = next;
+		next += s->timelines.items[i].nr_events;
+	}
+	return 0;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Makes a tree of the calls of one thread and gives each its time. One pass in the order of the call ids, with the
+ * open calls as a stack of levels. Whatever was lost: a child lies within its parent, and siblings don't overlap.
+ *
+ * Two trees are meant: calls within calls, which time is accounted by, and the tree that is shown. They differ where
+ * an event belongs to another frame than its caller, runs on another stack, or where the caller is not shown.
+ */
+#include <string.h>
+#include "model/builder.h"
+
+struct level {
+	struct raw_event *ev;
+	uint64_t call_id;
+	uint64_t bound_ns;	/* it ends no later than this, as far as its own end, the callers' and the process's say */
+	uint64_t cursor_ns;	/* end of the last child, or the start */
+	uint64_t child_wall_ns, child_off_ns;
+	uint64_t overhead_ns;	/* of children, outside of their intervals */
+	struct cost cost;
+	uint32_t place;
+	uint32_t shown;		/* number of the level that shows it: itself or the nearest caller; 0: none */
+	uint32_t size, children;	/* in the tree that is shown */
+	uint32_t first, last;	/* aggregates below it, linked: index + 1 */
+	uint16_t depth;
+	bool attached;		/* shown below another level's event */
+	bool gone;		/* bound_ns is where the process went away */
+};
+
+struct tree {
+	struct session_builder *b;
+	struct raw_thread *t;
+	struct level *levels;
+	uint32_t nr;
+	uint32_t main, side;	/* how far the two inputs are read */
+	uint64_t cursor_ns;	/* end of the last outermost call */
+	uint64_t limit_ns;	/* end of the recording */
+	struct cost_cursor costs;
+	int rc;
+};
+
+static struct cost cost_of(struct tree *tr, const struct raw_event *ev, uint64_t start_ns)
+{
+	return cost_at(&tr->costs, tr->b->session->tables.probes.items[ev->probe].cost_class, start_ns);
+}
+
+/* When the process went away next, at or after a moment. */
+static uint64_t gone_after(const struct session_builder *b, uint32_t tgid, uint64_t ts_ns)
+{
+	size_t low = 0, high = b->gone.nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct gone *g = &b->gone.items[middle];
+
+		if (g->tgid < tgid || (g->tgid == tgid && g->ts_ns < ts_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < b->gone.nr && b->gone.items[low].tgid == tgid ? b->gone.items[low].ts_ns : UINT64_MAX;
+}
+
+static void count_flags(struct session_counts *c, const struct raw_event *ev)
+{
+	c->unwound += !!(ev->flags & EV_UNWOUND);
+	c->clipped += !!(ev->flags & EV_CLIPPED);
+	c->no_begin += !!(ev->flags & EV_NO_BEGIN);
+	c->no_end += !!(ev->flags & EV_NO_END);
+}
+
+/* Where an event is shown: among those of its level's event, or at the top of a timeline. */
+static bool attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
+{
+	struct place *p = &tr->b->frames.places.items[ev->place];
+
+	p->events++;
+	p->first_ns = min_u64(p->first_ns, ev->start_ns);
+	if (shown && tr->levels[shown - 1].place == ev->place && !(ev->state & RAW_SWITCH))
+		return true;
+	ev->state |= RAW_ROOT;
+	if (shown && tr->levels[shown - 1].place != ev->place)
+		ev->flags |= EV_MOVED;
+	return false;
+}
+
+static void flag_overhead(struct raw_event *ev)
+{
+	if (ev->overhead_ns > ev->self_ns / 2)
+		ev->flags |= EV_OVERHEAD_HIGH;
+}
+
+/* --- aggregates: leaves that stand for many calls; they may overlap their siblings --- */
+
+static void place_loose(struct tree *tr, uint32_t index, uint16_t level)
+{
+	struct placed placed = { .loose = index, .main = tr->main, .side = tr->side, .level = level };
+
+	if (VEC_PUSH(&tr->t->placed, placed))
+		tr->rc = -ENOMEM;
+}
+
+/* Gives an aggregate at most room_ns of wall time; returns how much it took. */
+static uint64_t aggregate_settle(struct tree *tr, struct loose *l, uint64_t room_ns, struct cost *ret_cost)
+{
+	struct raw_event *ev = &l->ev;
+	uint64_t total = min_u64(min_u64(l->total_ns, room_ns), ev->end_ns - ev->start_ns);
+
+	*ret_cost = cost_of(tr, ev, ev->start_ns);
+	ev->overhead_ns = min_u64(sat_mul(ret_cost->inner_ns, l->hits), total);
+	ev->self_ns = total - ev->overhead_ns;
+	ev->blocked_ns = 0;
+	ev->subtree = 1;
+	ev->children = l->hits > UINT32_MAX ? UINT32_MAX : l->hits;
+	flag_overhead(ev);
+	return total;
+}
+
+static void aggregates_settle(struct tree *tr, struct level *l)
+{
+	uint64_t wall = l->ev->end_ns - l->ev->start_ns;
+
+	for (uint32_t i = l->first; i; i = tr->t->loose.items[i - 1].next) {
+		struct loose *a = &tr->t->loose.items[i - 1];
+		struct cost cost;
+
+		a->ev.start_ns = min_u64(max_u64(a->ev.start_ns, l->ev->start_ns), l->ev->end_ns);
+		a->ev.end_ns = min_u64(max_u64(a->ev.end_ns, a->ev.start_ns), l->ev->end_ns);
+		l->child_wall_ns += aggregate_settle(tr, a, wall - l->child_wall_ns, &cost);
+		l->overhead_ns = sat_add(l->overhead_ns, sat_mul(cost.outer_ns, a->hits));
+		if (a->ev.place >= PLACE_DOCUMENT)
+			a->ev.place = l->place;
+		if (attach(tr, &a->ev, l->shown)) {
+			tr->levels[l->shown - 1].size++;
+			tr->levels[l->shown - 1].children++;
+		}
+		place_loose(tr, i - 1, l - tr->levels + 1);
+	}
+}
+
+/* --- levels --- */
+
+static uint64_t end_of(struct level *l, uint64_t ts_ns, bool final)
+{
+	struct raw_event *ev = l->ev;
+	uint64_t end = min_u64(l->bound_ns, ts_ns);
+
+	if (!(ev->state & RAW_ENDED))
+		ev->flags |= (final && l->bound_ns == UINT64_MAX) || (l->gone && l->bound_ns <= ts_ns) ?
+			     EV_CLIPPED : EV_NO_END;
+	else if (end < ev->end_ns)
+		ev->flags |= EV_NO_END;	/* contradictory, or coroutines: not after what follows it */
+	return max_u64(end, l->cursor_ns);
+}
+
+/* Splits the wall time of a call: blocked as measured, overhead as estimated, the rest is its own. */
+static void account(struct tree *tr, struct level *l, uint64_t *ret_off)
+{
+	struct raw_event *ev = l->ev;
+	uint64_t wall = ev->end_ns - ev->start_ns, rest = wall - l->child_wall_ns;
+	uint64_t off = ev->state & RAW_ENDED ? ev->off_cpu_ns : 0;
+	uint64_t overhead = sat_add(l->overhead_ns, l->cost.inner_ns);
+
+	if (ev->extra) {
+		const struct raw_extra *x = &tr->b->extras.items[ev->extra];
+
+		overhead = sat_add(overhead, min_u64(sat_mul(l->cost.inner_ns, x->hidden_hits), x->hidden_ns));
+		overhead = sat_add(overhead, sat_mul(l->cost.outer_ns, x->hidden_hits));
+	}
+	off = min_u64(max_u64(off, l->child_off_ns), wall);
+	*ret_off = off;
+	ev->blocked_ns = off > l->child_off_ns ? min_u64(off - l->child_off_ns, rest) : 0;
+	rest -= ev->blocked_ns;
+	/* shown by nobody: all that it costs falls to the caller */
+	if (ev->state & RAW_HIDDEN)
+		l->overhead_ns = overhead;
+	ev->overhead_ns = min_u64(overhead, rest);
+	ev->self_ns = rest - ev->overhead_ns;
+}
+
+/* Closes the innermost level, at ts_ns unless it ended before. */
+static void pop(struct tree *tr, uint64_t ts_ns, bool final)
+{
+	struct level *l = &tr->levels[tr->nr - 1], *outer = tr->nr > 1 ? l - 1 : NULL;
+	struct raw_event *ev = l->ev;
+	bool hidden = ev->state & RAW_HIDDEN;
+	uint64_t off;
+
+	ev->end_ns = end_of(l, ts_ns, final);
+	aggregates_settle(tr, l);
+	account(tr, l, &off);
+	if (!hidden) {
+		ev->subtree = l->size;
+		ev->children = l->children;
+		flag_overhead(ev);
+		count_flags(&tr->b->session->counts, ev);
+	}
+	if (!hidden && l->attached) {
+		uint32_t shown = outer->shown;
+
+		tr->levels[shown - 1].size += l->size;
+		tr->levels[shown - 1].children++;
+	}
+	if (outer) {
+		outer->cursor_ns = ev->end_ns;
+		outer->child_wall_ns += hidden ? l->child_wall_ns : ev->end_ns - ev->start_ns;
+		outer->child_off_ns += hidden ? l->child_off_ns : off;
+		outer->overhead_ns = sat_add(outer->overhead_ns, sat_add(l->cost.outer_ns, hidden ? l->overhead_ns : 0));
+	} else {
+		tr->cursor_ns = ev->end_ns;
+	}
+	tr->nr--;
+}
+
+/* Closes what can't be open any more when a call or mark begins. Its caller is on top then, or the nearest known. */
+static void close_ended(struct tree *tr, const struct raw_event *ev)
+{
+	const struct level *levels = tr->levels;
+	uint64_t start = ev->start_ns, caller = ev->parent_id;
+
+	/* on another stack, with no caller: says nothing about the calls below */
+	if (caller || !(ev->state & RAW_SWITCH)) {
+		while (tr->nr && levels[tr->nr - 1].call_id > caller)
+			pop(tr, start, false);
+		/* the caller itself was lost: its own callers are less deep than it */
+		if (tr->nr && levels[tr->nr - 1].call_id != caller)
+			while (tr->nr && levels[tr->nr - 1].depth + 1 >= ev->depth)
+				pop(tr, start, false);
+	}
+	while (tr->nr && levels[tr->nr - 1].bound_ns < start)
+		pop(tr, start, false);
+}
+
+static int resolve_place(struct tree *tr, struct raw_event *ev, const struct level *outer)
+{
+	struct frames *f = &tr->b->frames;
+	uint32_t own = ev->place, document = PLACE_NONE;
+
+	if (own < PLACE_DOCUMENT)
+		return 0;
+	if (own != PLACE_NONE)
+		document = f->documents.items[own & ~PLACE_DOCUMENT].place;
+	if (outer && (f->places.items[outer->place].frame || document == PLACE_NONE))
+		ev->place = outer->place;
+	else if (document != PLACE_NONE)
+		ev->place = document;	/* known only later, but nothing else is */
+	else
+		return frames_process(f, tr->t->tgid, &ev->place);
+	return 0;
+}
+
+/* Events that name a document name it by the URL of their frame's document. */
+static int note_url(struct tree *tr, const struct raw_event *ev)
+{
+	const uint32_t types = 1u << EVENT_DOCUMENT_PARSING | 1u << EVENT_REFLOW | 1u << EVENT_STYLE_RECALCULATION |
+			       1u << EVENT_LAYOUT | 1u << EVENT_PAINT;
+	const char *url;
+
+	if (!ev->detail || !(types & 1u << tr->b->session->tables.types[ev->probe]))
+		return 0;
+	url = details_get(tr->b->details, ev->detail)->url;
+	return url ? frames_url(&tr->b->frames, ev->place, ev->start_ns, url) : 0;
+}
+
+static void push(struct tree *tr, struct raw_event *ev)
+{
+	struct level *l, *outer;
+	uint64_t ceiling, gone = UINT64_MAX;
+
+	if (tr->nr == RAW_MAX_LEVELS)
+		pop(tr, ev->start_ns, false);
+	l = &tr->levels[tr->nr];
+	outer = tr->nr ? l - 1 : NULL;
+	memset(l, 0, sizeof(*l));
+	l->ev = ev;
+	l->call_id = ev->call_id;
+	l->depth = ev->depth;
+	ceiling = outer ? outer->bound_ns : UINT64_MAX;
+	ev->start_ns = min_u64(max_u64(ev->start_ns, outer ? outer->cursor_ns : tr->cursor_ns), ceiling);
+	if (!(ev->state & RAW_ENDED))
+		gone = gone_after(tr->b, tr->t->tgid, ev->start_ns);
+	l->bound_ns = max_u64(min_u64(ev->state & RAW_ENDED ? ev->end_ns : gone, ceiling), ev->start_ns);
+	l->gone = l->bound_ns != UINT64_MAX && (l->bound_ns == gone || (outer && outer->gone && l->bound_ns == ceiling));
+	if (ev->flags & EV_CLIPPED)
+		l->gone = true;	/* what lost its end in there was clipped as well */
+	l->cursor_ns = ev->start_ns;
+	l->cost = cost_of(tr, ev, ev->start_ns);
+	if (resolve_place(tr, ev, outer) || note_url(tr, ev))
+		tr->rc = -ENOMEM;
+	if (tr->rc)
+		return;
+	l->place = ev->place;
+	ev->level = tr->nr++;
+	if (ev->state & RAW_HIDDEN) {
+		l->shown = outer && !(ev->state & RAW_SWITCH) ? outer->shown : 0;
+		return;
+	}
+	l->size = 1;
+	l->shown = tr->nr;
+	l->attached = attach(tr, ev, outer ? outer->shown : 0);
+}
+
+/* --- the loose items --- */
+
+/* Hangs an aggregate below its caller or the nearest known one, to be settled when that ends. */
+static void add_aggregate(struct tree *tr, uint32_t index)
+{
+	struct loose *a = &tr->t->loose.items[index];
+	uint32_t n = tr->nr;
+	struct level *l;
+	struct cost cost;
+
+	while (n && tr->levels[n - 1].call_id > a->ev.parent_id)
+		n--;
+	if (n && tr->levels[n - 1].call_id != a->ev.parent_id)
+		while (n && tr->levels[n - 1].depth + 1 >= a->ev.depth)
+			n--;
+	if (n) {
+		l = &tr->levels[n - 1];
+		if (l->last)
+			tr->t->loose.items[l->last - 1].next = index + 1;
+		else
+			l->first = index + 1;
+		l->last = index + 1;
+		return;
+	}
+	a->ev.end_ns = max_u64(a->ev.end_ns, a->ev.start_ns);
+	aggregate_settle(tr, a, UINT64_MAX, &cost);
+	if (resolve_place(tr, &a->ev, NULL)) {
+		tr->rc = -ENOMEM;
+		return;
+	}
+	attach(tr, &a->ev, 0);
+	place_loose(tr, index, 0);
+}
+
+static void add_loose(struct tree *tr, uint32_t index)
+{
+	struct loose *l = &tr->t->loose.items[index];
+
+	l->before = tr->main;
+	switch (l->kind) {
+	case LOOSE_EVENT:
+		close_ended(tr, &l->ev);
+		push(tr, &l->ev);
+		break;
+	case LOOSE_AGGREGATE:
+		add_aggregate(tr, index);
+		break;
+	default:
+		close_ended(tr, &l->ev);
+		place_loose(tr, index, tr->nr);
+	}
+	tr->side++;
+}
+
+int tree_make(struct session_builder *b, struct raw_thread *t)
+{
+	struct tree tr = {
+		.b = b, .t = t, .limit_ns = max_u64(b->last_ns, builder_time(b, b->session->tables.info.end_ns)),
+		.costs.table = &b->costs,
+	};
+
+	tr.levels = malloc(RAW_MAX_LEVELS * sizeof(*tr.levels));
+	if (!tr.levels)
+		return -ENOMEM;
+	b->session->counts.orphan_ends += raw_sort_loose(t);
+	while (!tr.rc && (tr.main < t->nr || tr.side < t->loose.nr)) {
+		struct raw_event *ev = tr.main < t->nr ? raw_at(t, tr.main) : NULL;
+
+		if (tr.side < t->loose.nr && (!ev || t->loose.items[tr.side].ev.call_id < ev->call_id)) {
+			add_loose(&tr, tr.side);
+			continue;
+		}
+		close_ended(&tr, ev);
+		push(&tr, ev);
+		tr.main++;
+	}
+	while (!tr.rc && tr.nr)
+		pop(&tr, tr.limit_ns, true);
+	free(tr.levels);
+	return tr.rc;
+}

@@ -11,6 +11,7 @@
  *   w imm16              W imm16, imm8         v imm16/32/64 o moffs (by address size)
  *   B ModRM, imm8        Z ModRM, imm16/32     f/F group 3: ModRM, and an immediate if reg is 0 or 1 (8 bit/z)
  *   j rel8               J rel32               p prefix      r REX
+ *   R ModRM that always means registers (moves of control and debug registers)
  *   x not in 64-bit mode                       2 two-byte map  8, A its 0F38 and 0F3A maps
  *   c, 3 VEX in two, three bytes               E EVEX        P pop or XOP
  */
@@ -35,7 +36,7 @@ static const char one_byte_map[256 + 1] =
 static const char two_byte_map[256 + 1] =
 	"mmmmx.....x.xm.B"	/* 00 */
 	"mmmmmmmmmmmmmmmm"	/* 10 */
-	"mmmmxxxxmmmmmmmm"	/* 20 */
+	"RRRRxxxxmmmmmmmm"	/* 20 */
 	"......x.8xAxxxxx"	/* 30 */
 	"mmmmmmmmmmmmmmmm"	/* 40 */
 	"mmmmmmmmmmmmmmmm"	/* 50 */
@@ -125,6 +126,9 @@ static bool take_operands(struct cursor *c, char how)
 		return true;
 	case 'm':
 		return take_modrm(c);
+	case 'R':
+		c->pos += 1;
+		break;
 	case 'B':
 		if (!take_modrm(c))
 			return false;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Probes on files. Whatever happens, closing the descriptors takes every probe away again. */
+#ifndef FRAMESCOPE_CAPTURE_ATTACH_H
+#define FRAMESCOPE_CAPTURE_ATTACH_H
+
+#include "capture/load.h"
+
+struct bpf_link;
+
+struct links {
+	struct link { int fd; struct bpf_link *link; } *l;
+	size_t nr, cap;
+};
+
+/* One place in a file. */
+struct attach_site {
+	uint64_t offset;
+	uint64_t cookie;	/* probe index */
+};
+
+/*
+ * Attaches `program` at the places in the file behind `fd`, in every process that maps it. What can't be probed is
+ * left out and reported by `refused` with its cookie and a reason; only -ENOMEM and the like are errors.
+ */
+int attach_sites(const struct loaded *l, struct links *links, enum program program, int fd,
+		 const struct attach_site *sites, size_t nr,
+		 void (*refused)(void *arg, uint64_t cookie, const char *reason), void *arg);
+
+/* Is this rung's way of attaching known to the kernel? Tried on a function of our own. 0 or -errno. */
+int attach_try(const struct loaded *l);
+
+void links_free(struct links *links);
+
+#endif

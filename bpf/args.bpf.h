@@ -23,13 +23,15 @@ struct arg_ctx {
 	__u64 load_base;
 	__u64 cage;
 	__u64 value;	/* at the end of the steps */
+	__u64 have;	/* bits of the fields that were read: a second way to one is not taken */
+	__u64 missed;	/* and of those that could not be */
 	__u32 at;	/* offset in the thread's buffer of the next argument */
-	__u16 failed;	/* arguments that could not be read */
-	__u16 faulted;	/* and those that could after faulting their page in */
-	__u32 retried;
+	__u32 faulted;	/* arguments that were read after faulting their page in */
+	bool retried;
+	bool absent;	/* a condition in the steps says that there is none: not a failure */
 	__u16 max_bytes;	/* of the argument being read, and its field */
 	__u8 field;
-	__u8 pad;
+	__u8 pad[3];
 	__u64 regs[NR_REGS];
 };
 
@@ -115,8 +117,10 @@ static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s
 		*p >>= off & 63;
 		return true;
 	case STEP_NONZERO:
-		return *p != 0;
+		a->absent = !*p;
+		return *p;
 	case STEP_MASK_TEST:
+		a->absent = !(*p & off);
 		return *p & off;
 	case STEP_CAGE:
 		return read_caged(a, *p + off, s->pad[0] ? s->pad[0] : 3, p);
@@ -356,7 +360,11 @@ static __noinline bool arg_wtf(struct thread *t, struct arg_ctx *a, __u64 p, boo
 	__u32 w[6] = {};
 	__u64 data;
 
-	if (!p || !read_small(a, w, 12, p))
+	if (!p) {
+		a->absent = true;
+		return false;
+	}
+	if (!read_small(a, w, 12, p))
 		return false;
 	if (!webkit)
 		return arg_text(t, a, p + 12, w[1], w[2] & 1 ? ENC_LATIN1 : ENC_UTF16);
@@ -487,14 +495,38 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 
 static long args_step(__u64 i, struct arg_walk *w)
 {
+	const struct arg_spec *spec;
+	__u64 bit;
+
 	if (i >= RECORD_MAX_ARGS || i >= w->spec->nr_args)
 		return 1;
-	w->a.retried = 0;
-	if (!read_arg(w->t, &w->a, &w->spec->args[i]))
-		w->a.failed++;
-	else if (w->a.retried)
-		w->a.faulted++;
+	spec = &w->spec->args[i];
+	bit = 1ULL << (spec->field & 63);
+	if (w->a.have & bit)
+		return 0;
+	w->a.retried = false;
+	w->a.absent = false;
+	if (read_arg(w->t, &w->a, spec)) {
+		w->a.have |= bit;
+		w->a.faulted += w->a.retried;
+	} else if (!w->a.absent) {
+		w->a.missed |= bit;
+	}
 	return 0;
+}
+
+/* How many fields could not be read in any way. */
+static __noinline __u32 args_failed(__u64 missed)
+{
+	__u32 n = 0;
+
+	for (int i = 0; i < RECORD_MAX_ARGS; i++) {
+		if (!missed)
+			break;
+		missed &= missed - 1;
+		n++;
+	}
+	return n;
 }
 
 #endif

@@ -96,8 +96,9 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, st
 		regs_copy(w.a.regs, ctx, w.a.load_base);
 		bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
 		end = w.a.at;
-		if (unlikely(w.a.failed)) {
-			COUNT(probe, read_failed, w.a.failed);
+		w.a.missed &= ~w.a.have;
+		if (unlikely(w.a.missed)) {
+			COUNT(probe, read_failed, args_failed(w.a.missed));
 			flags |= REC_F_READ_FAILED;
 		}
 		if (unlikely(w.a.faulted))

@@ -3,6 +3,10 @@
 #ifndef FRAMESCOPE_CONTROL_H
 #define FRAMESCOPE_CONTROL_H
 
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
 struct control {
 	volatile __u32 epoch;		/* number of the running recording; 0: not armed. Arms every probe at once */
 	volatile __u32 closing;		/* the recording whose open calls the iterator closes */

@@ -18,6 +18,9 @@ struct capture_options {
 	const char *symbols;	/* Breakpad .sym file; NULL */
 	const char *const *probes;	/* globs of probe names to attach, "-glob" to leave out; NULL: the definition's default */
 	size_t nr_probes;
+	const char *const *functions;	/* PATTERN[=EVENT], see engine_from_functions(): with no engine named, these alone */
+	size_t nr_functions;
+	const char *function_modules;	/* globs of the files to look for them in; NULL: all */
 	const char *const *metrics;	/* "page-faults", … */
 	size_t nr_metrics;
 	size_t ring_bytes;	/* 0: 16 MiB. A power of two of pages, rounded up by the caller */
@@ -26,7 +29,7 @@ struct capture_options {
 	uint64_t min_duration_ns;	/* shorter calls are dropped in the kernel */
 	uint32_t only_under;	/* event type; 0: all */
 	double budget_percent;	/* 0: none */
-	bool no_follow;		/* not the processes that are forked later */
+	bool no_follow;		/* the process alone: neither the children that it has nor those that it forks later */
 	bool no_calibrate;
 	bool no_cache;
 };

@@ -145,6 +145,28 @@ void load_free(struct loaded *l)
 	memset(l, 0, sizeof(*l));
 }
 
+int load_attach_followers(struct loaded *l, struct error *err)
+{
+	struct programs *s = l->skel;
+	struct {
+		struct bpf_program *prog;
+		struct bpf_link **link;
+	} all[] = {
+		{ s->progs.fs_fork, &s->links.fs_fork }, { s->progs.fs_exec, &s->links.fs_exec },
+		{ s->progs.fs_task_exit, &s->links.fs_task_exit }, { s->progs.fs_rename, &s->links.fs_rename },
+		{ s->progs.fs_switch, &s->links.fs_switch },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		*all[i].link = bpf_program__attach(all[i].prog);
+		if (!*all[i].link)
+			return error_set(err, ERR_KERNEL, -errno, "this kernel does not let us watch its scheduler (%s: %s); "
+					 "one with BPF trampolines is needed", bpf_program__name(all[i].prog),
+					 strerror(errno));
+	}
+	return 0;
+}
+
 int load_close_calls(struct loaded *l, uint32_t epoch, uint64_t now_ns)
 {
 	struct bpf_link *link;

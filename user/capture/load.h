@@ -47,6 +47,9 @@ struct loaded {
 int load_programs(const struct load_options *opt, struct loaded *ret, struct error *err);
 void load_free(struct loaded *l);
 
+/* fork, exec, exit, names, sched_switch. */
+int load_attach_followers(struct loaded *l, struct error *err);
+
 int load_program_fd(const struct loaded *l, enum program p);
 struct bpf_program *load_program(const struct loaded *l, enum program p);
 const char *rung_name(enum rung r);	/* "uprobe.session", "uprobe.multi", "perf links" */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where records go: into the recording, and what they tell of processes and threads into our own books. */
+#ifndef FRAMESCOPE_CAPTURE_COLLECTOR_H
+#define FRAMESCOPE_CAPTURE_COLLECTOR_H
+
+#include "capture/capture.h"
+#include "capture/follow.h"
+
+struct collector {
+	struct follow *follow;
+	struct probe_table *table;
+	struct recording_writer *w;	/* NULL: not recording */
+	uint64_t events;		/* ends, marks and aggregates of this recording */
+	bool look_again;		/* a process may have mapped something new */
+	bool write_failed;
+	capture_navigation_fn on_navigation;
+	void *navigation_arg;
+	uint32_t *tids;			/* threads written so far: a small hash set */
+	size_t nr_tids, tids_cap;
+};
+
+void collector_record(void *arg, const struct rec_header *rec);	/* a ring_fn */
+int collector_begin(struct collector *c, struct recording_writer *w);
+void collector_free(struct collector *c);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The probe table of a capture. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/text.h"
+#include "capture/features.h"
+#include "capture/table.h"
+
+#define DEFAULT_STRING_BYTES 256
+#define SPARE_PROBES 256	/* rows for modules that are mapped later */
+
+int table_init(struct probe_table *t, const struct capture_options *opt, struct error *err)
+{
+	int rc;
+
+	memset(t, 0, sizeof(*t));
+	t->cap = RECORD_MAX_PROBES;
+	t->rec = calloc(t->cap, sizeof(*t->rec));
+	t->plan = calloc(t->cap, sizeof(*t->plan));
+	if (!t->rec || !t->plan)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	if (opt->nr_functions) {
+		rc = engine_from_functions(opt->functions, opt->nr_functions, opt->function_modules, &t->functions, err);
+		if (rc)
+			return rc;
+	}
+	/* --function alone means those functions and nothing else */
+	if (opt->nr_functions && !opt->engine)
+		return 0;
+	return engines_load(opt->engine, NULL, &t->engines, &t->nr_engines, err);
+}
+
+static void free_row(struct recording_probe *r)
+{
+	const char *const strings[] = { r->name, r->label, r->category, r->engine, r->group, r->function, r->module,
+					r->build_id, r->source, r->evidence, r->refused };
+
+	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+		free((char *)strings[i]);
+}
+
+void table_free(struct probe_table *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		free_row(&t->rec[i]);
+		free(t->plan[i].exits);
+	}
+	for (size_t i = 0; i < t->nr_modules; i++) {
+		close(t->modules[i].fd);
+		free(t->modules[i].path);
+	}
+	free(t->modules);
+	free(t->rec);
+	free(t->plan);
+	modules_free(&t->seen);
+	engines_free(t->engines, t->nr_engines);
+	engine_free(t->functions);
+	memset(t, 0, sizeof(*t));
+}
+
+/* Names from files are hostile, and the recording's strings are UTF-8. */
+static char *copy_text(const char *s)
+{
+	size_t n = strlen(s ?: "");
+	char *d = malloc(n * TEXT_GROWTH + 1);
+
+	if (d)
+		d[text_decode(ENC_UTF8, s ?: "", n, d, n * TEXT_GROWTH)] = '\0';
+	return d;
+}
+
+/* Marks are wanted by default too: the session needs them. */
+static bool is_wanted(const struct engine_probe *p, const struct capture_options *opt)
+{
+	bool only = false, listed = false;
+
+	for (size_t i = 0; i < opt->nr_probes; i++) {
+		const char *glob = opt->probes[i];
+
+		if (*glob == '-') {
+			if (engine_glob(glob + 1, p->name))
+				return false;
+		} else {
+			only = true;
+			listed |= engine_glob(glob, p->name);
+		}
+	}
+	return only ? listed : !p->off;
+}
+
+/* How the end of this probe's calls is seen; refusals say why. */
+static enum attach_kind choose_kind(const struct engine *e, const struct site *s, const char **ret_refused)
+{
+	const struct engine_probe *p = s->probe;
+	bool risky = p->jit || e->exceptions || (e->seccomp && features_return_is_syscall_under_seccomp());
+
+	switch (p->kind) {
+	case PROBE_KIND_MARK:
+	case PROBE_KIND_ASYNC_BEGIN:
+	case PROBE_KIND_ASYNC_END:
+	case PROBE_KIND_FLOW_BEGIN:
+	case PROBE_KIND_FLOW_END:
+		return ATTACH_MARK;
+	default:
+		break;
+	}
+	if (p->exit == EXIT_NONE)
+		return ATTACH_MARK;
+	if (p->exit == EXIT_RETURN || (p->exit == EXIT_AUTO && !risky))
+		return ATTACH_RETURN;
+	if (s->exits_complete && s->nr_exits)
+		return ATTACH_EXITS;
+	*ret_refused = !s->nr_exits ? "it needs exit probes, but no way out of the function was found" :
+		       "it needs exit probes, but not every way out of the function could be found";
+	return ATTACH_NONE;
+}
+
+static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach_kind kind,
+		      const struct capture_options *opt)
+{
+	spec->vaddr = s->vaddr;
+	spec->cage = s->cage;
+	spec->type = s->probe->type;
+	spec->cost_class = s->cost;
+	spec->flags = kind == ATTACH_MARK ? PROBE_MARK : kind == ATTACH_EXITS ? PROBE_EXITS : 0;
+	if (s->probe->kind == PROBE_KIND_AGGREGATE)
+		spec->flags |= PROBE_AGGREGATE;
+	if (opt->only_under && (uint32_t)s->probe->type == opt->only_under)
+		spec->flags |= PROBE_UNDER;
+	spec->nr_args = s->nr_args < RECORD_MAX_ARGS ? s->nr_args : RECORD_MAX_ARGS;
+	memcpy(spec->args, s->args, spec->nr_args * sizeof(spec->args[0]));
+	for (uint32_t i = 0; i < spec->nr_args; i++) {
+		struct arg_spec *a = &spec->args[i];
+
+		if (!a->max_bytes)
+			a->max_bytes = opt->string_bytes ?: DEFAULT_STRING_BYTES;
+		if (a->max_bytes > RECORD_MAX_STRING)
+			a->max_bytes = RECORD_MAX_STRING;
+	}
+}
+
+static int add_row(struct probe_table *t, const struct engine *e, const struct image *image, const struct site *s,
+		   const struct capture_options *opt)
+{
+	const struct engine_probe *p = s->probe;
+	struct recording_probe *r = &t->rec[t->nr];
+	struct probe_plan *plan = &t->plan[t->nr];
+	const char *refused = s->reason;
+
+	if (t->nr == t->cap)
+		return -ENOSPC;
+	memset(plan, 0, sizeof(*plan));
+	plan->module = t->nr_modules - 1;
+	if (s->source != SITE_NONE) {
+		refused = "";
+		plan->kind = choose_kind(e, s, &refused);
+	}
+	if (plan->kind == ATTACH_EXITS) {
+		plan->exits = malloc(s->nr_exits * sizeof(*plan->exits));
+		if (!plan->exits)
+			return -ENOMEM;
+		memcpy(plan->exits, s->exits, s->nr_exits * sizeof(*plan->exits));
+		plan->nr_exits = s->nr_exits;
+	}
+	if (plan->kind)
+		fill_spec(&plan->spec, s, plan->kind, opt);
+	*r = (struct recording_probe){
+		.name = copy_text(p->name),
+		.label = copy_text(p->label_function && *s->function ? s->function : p->label ?: p->name),
+		.category = copy_text(e->category ?: e->name), .engine = copy_text(e->name), .group = copy_text(p->group),
+		.function = copy_text(s->function), .module = copy_text(t->modules[plan->module].path),
+		.build_id = copy_text(image->build_id), .source = copy_text(site_source_name(s->source)),
+		.evidence = copy_text(s->evidence), .refused = copy_text(refused),
+		.offset = plan->kind ? s->offset : 0, .type = p->type, .kind = p->kind ?: PROBE_KIND_SPAN, .role = p->role,
+		.cost_class = s->cost,
+	};
+	t->nr++;
+	return 0;
+}
+
+static int find_sites(struct probe_table *t, const struct engine *e, struct image *image,
+		      const struct capture_options *opt, struct error *err)
+{
+	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache };
+	struct site_list sites;
+	int rc = sites_find(image, e, &so, &sites, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < sites.nr && !rc; i++) {
+		const struct site *s = &sites.sites[i];
+
+		if (!is_wanted(s->probe, opt) || (s->source == SITE_NONE && s->probe->optional))
+			continue;
+		rc = add_row(t, e, image, s, opt);
+	}
+	sites_free(&sites);
+	if (rc == -ENOSPC)
+		return error_set(err, ERR_OTHER, rc, "more than %d probes; choose some with --probe", RECORD_MAX_PROBES);
+	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
+}
+
+/*
+ * The name to open the module's file by: debug files are found relative to it, so the plain path where the process has
+ * our root, its root's otherwise.
+ */
+static int open_image(const struct module *m, struct image **ret, struct error *err)
+{
+	char root[48], path[4096 + 48];
+	struct stat ours, theirs;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
+	if (!stat("/", &ours) && !stat(root, &theirs) && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+		root[0] = '\0';
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", root, m->path) >= sizeof(path))
+		return error_set(err, ERR_INPUT, -ENAMETOOLONG, "the path of a mapped file is too long: %.200s…", m->path);
+	return image_open(path, ret, err);
+}
+
+static bool claims(const struct engine *e, const struct module *m)
+{
+	return e && engine_claims(e, module_basename(m));
+}
+
+/* The first engine that claims the module, and the --function one; none leaves both NULL. */
+static const struct engine *engine_of(const struct probe_table *t, const struct module *m)
+{
+	for (size_t i = 0; i < t->nr_engines; i++)
+		if (claims(t->engines[i], m))
+			return t->engines[i];
+	return claims(t->functions, m) ? t->functions : NULL;
+}
+
+static int add_module(struct probe_table *t, const struct module *m, const struct engine *e,
+		      const struct capture_options *opt, struct error *err)
+{
+	struct table_module *bigger;
+	struct image *image;
+	int fd, rc;
+
+	rc = module_open(m, &fd, err);
+	if (rc)
+		return rc;
+	rc = module_check_unchanged(m, fd, err);
+	if (!rc)
+		rc = open_image(m, &image, err);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	bigger = realloc(t->modules, (t->nr_modules + 1) * sizeof(*bigger));
+	if (!bigger) {
+		close(fd);
+		image_close(image);
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
+	t->modules = bigger;
+	t->modules[t->nr_modules++] = (struct table_module){
+		.dev = m->dev, .inode = m->inode, .fd = fd, .path = strdup(m->path), .engine = e,
+	};
+	if (e != t->functions)
+		rc = find_sites(t, e, image, opt, err);
+	if (!rc && claims(t->functions, m))
+		rc = find_sites(t, t->functions, image, opt, err);
+	image_close(image);
+	return rc;
+}
+
+int table_add_process(struct probe_table *t, pid_t pid, const struct capture_options *opt, struct error *err)
+{
+	size_t first = t->seen.nr;
+	int rc = modules_add_process(&t->seen, pid, NULL);
+
+	if (rc == -ESRCH)
+		return 0;
+	if (rc == -EACCES || rc == -EPERM)
+		return error_set(err, ERR_PERMISSION, rc, "not permitted to look at process %d: CAP_SYS_PTRACE is needed; run "
+				 "it with sudo", pid);
+	if (rc)
+		return error_set(err, ERR_OTHER, rc, "can't read what process %d maps: %s", pid, strerror(-rc));
+	for (size_t i = first; i < t->seen.nr; i++) {
+		const struct engine *e = engine_of(t, &t->seen.m[i]);
+
+		if (!e)
+			continue;
+		rc = add_module(t, &t->seen.m[i], e, opt, err);
+		/* gone while we looked */
+		if (rc && err->kind == ERR_NO_TARGET)
+			rc = 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+struct engine_context {
+	const struct probe_table *t;
+	const struct engine *found;
+};
+
+static int find_engine(void *arg, const struct map_entry *m)
+{
+	struct engine_context *c = arg;
+
+	if (!m->exec || !m->inode)
+		return 0;
+	for (size_t i = 0; i < c->t->nr_modules; i++) {
+		if (c->t->modules[i].dev == m->dev && c->t->modules[i].inode == m->inode) {
+			c->found = c->t->modules[i].engine;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+const struct engine *table_engine_of(const struct probe_table *t, pid_t pid)
+{
+	struct engine_context c = { .t = t };
+
+	maps_each(pid, find_engine, &c);
+	return c.found;
+}
+
+size_t table_attachable(const struct probe_table *t)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		nr += t->plan[i].kind != ATTACH_NONE;
+	return nr;
+}

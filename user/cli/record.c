@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* framescope record: attach, record until told to stop, say what came of it. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/text.h"
+#include "capture/capture.h"
+#include "cli/command.h"
+#include "cli/record_options.h"
+#include "export/export.h"
+
+static volatile sig_atomic_t stops;
+
+/* The first one ends the recording; the second one ends us at once, and the kernel takes the probes away. */
+static void on_signal(int sig)
+{
+	if (stops++)
+		_exit(128 + sig);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	/* a full pipe on stderr is no reason to lose a recording */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void print_progress(const struct capture *c, double seconds)
+{
+	struct capture_status s;
+
+	capture_get_status(c, &s);
+	fprintf(stderr, "\r%llu events, %llu lost, %.1f s, %u processes, %u threads \033[K", (unsigned long long)s.events,
+		(unsigned long long)s.lost, seconds, s.processes, s.threads);
+}
+
+/* Until a signal, the duration or the target's end. */
+static int run(struct capture *c, const struct record_options *o, struct error *err)
+{
+	bool tty = isatty(STDERR_FILENO) && !o->quiet;
+	double begin = now_s(), shown = 0;
+	int rc = 1;
+
+	while (rc > 0 && !stops && (!o->seconds || now_s() - begin < o->seconds)) {
+		double left = o->seconds ? (o->seconds - (now_s() - begin)) * 1000 : 20;
+
+		rc = capture_poll(c, left < 1 ? 1 : left > 20 ? 20 : left, err);
+		if (tty && now_s() - shown > 0.2) {
+			shown = now_s();
+			print_progress(c, shown - begin);
+		}
+	}
+	if (tty)
+		fprintf(stderr, "\r\033[K");
+	return rc < 0 ? rc : 0;
+}
+
+static void print_line(const char *what, const char *name, const char *text)
+{
+	char n[256], t[640];
+
+	text_printable(name, strlen(name), n, sizeof(n));
+	text_printable(text, strlen(text), t, sizeof(t));
+	fprintf(stderr, "framescope: %s %s: %s\n", what, n, t);
+}
+
+/* What is missing from the recording, probe by probe. Returns how many records were lost. */
+static uint64_t print_summary(const struct capture *c)
+{
+	size_t nr, idle = 0, refused = 0;
+	const struct recording_probe *p = capture_get_probes(c, &nr);
+	uint64_t lost = 0;
+	char text[160];
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct probe_stats *s = &p[i].stats;
+
+		idle += p[i].attached && !s->calls;
+		if (*p[i].refused) {
+			refused++;
+			print_line("not attached", p[i].name, p[i].refused);
+		}
+		if (s->lost_begins || s->lost_ends) {
+			snprintf(text, sizeof(text), "%llu of %llu begins and %llu of %llu ends found no room; a larger "
+				 "--buffer helps", (unsigned long long)s->lost_begins, (unsigned long long)s->calls,
+				 (unsigned long long)s->lost_ends, (unsigned long long)s->ends);
+			print_line("lost", p[i].name, text);
+		}
+		if (s->too_deep) {
+			snprintf(text, sizeof(text), "%llu calls were nested deeper than %d and are not recorded",
+				 (unsigned long long)s->too_deep, RECORD_MAX_DEPTH);
+			print_line("too deep", p[i].name, text);
+		}
+		lost += s->lost_begins + s->lost_ends;
+	}
+	if (idle) {
+		size_t listed = 0;
+
+		fprintf(stderr, "framescope: no hits (inlined or unused?):");
+		for (size_t i = 0; i < nr; i++)
+			if (p[i].attached && !p[i].stats.calls && listed++ < 8)
+				fprintf(stderr, " %s", p[i].name);
+		fprintf(stderr, idle > 8 ? " and %zu more\n" : "\n", idle - 8);
+	}
+	return lost;
+}
+
+/* The finished recording in memory becomes a file of another format. */
+static int export_recording(int fd, const struct record_options *o, struct error *err)
+{
+	struct session *s = NULL;
+	char path[40];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rc = command_load(path, &s, err);
+	if (!rc)
+		rc = export_session(s, o->format, &(struct export_options){ 0 }, o->output, err);
+	session_free(s);
+	return rc;
+}
+
+static int finish(struct capture *c, const struct record_options *o, struct recording_writer *w, struct error *err)
+{
+	struct recording_info info;
+	size_t nr;
+	const struct recording_probe *probes;
+	int fd, rc = capture_disarm(c, &info, err);
+
+	probes = capture_get_probes(c, &nr);
+	if (rc) {
+		recording_writer_abort(w);
+		return rc;
+	}
+	if (!o->format)
+		return recording_writer_finish(w, &info, probes, nr, err);
+	rc = recording_writer_finish_fd(w, &info, probes, nr, &fd, err);
+	if (rc)
+		return rc;
+	rc = export_recording(fd, o, err);
+	close(fd);
+	return rc;
+}
+
+static int record(const struct record_options *o)
+{
+	struct capture_status status;
+	struct recording_writer *w = NULL;
+	struct error err = { 0 }, run_err = { 0 };
+	struct capture *c = NULL;
+	uint64_t lost;
+	double begin;
+	int rc, run_rc = 0;
+
+	/* before anything is attached: an unwritable file should cost the target nothing */
+	rc = recording_writer_create(o->format ? NULL : o->output, &w, &err);
+	if (!rc)
+		rc = capture_open(&o->capture, &c, &err);
+	if (!rc)
+		rc = capture_arm(c, w, &err);
+	if (rc) {
+		recording_writer_abort(w);
+		capture_close(c);
+		return command_fail(&err);
+	}
+	begin = now_s();
+	if (!o->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "recording process %d; Ctrl-C ends it\n", o->capture.pid);
+	run_rc = run(c, o, &run_err);
+	capture_get_status(c, &status);
+	rc = finish(c, o, w, &err);
+	if (!rc && run_rc) {
+		rc = run_rc;
+		err = run_err;
+	}
+	if (rc) {
+		capture_close(c);
+		return command_fail(&err);
+	}
+	capture_get_status(c, &status);
+	lost = o->quiet ? 0 : print_summary(c);
+	if (o->quiet) {
+		size_t nr;
+		const struct recording_probe *p = capture_get_probes(c, &nr);
+
+		for (size_t i = 0; i < nr; i++)
+			lost += p[i].stats.lost_begins + p[i].stats.lost_ends;
+	} else {
+		fprintf(stderr, "framescope: wrote %s: %llu events, %llu lost, %.1f s\n", o->output,
+			(unsigned long long)status.events, (unsigned long long)lost, now_s() - begin);
+	}
+	capture_close(c);
+	return o->strict && lost ? ERR_LOSS : 0;
+}
+
+static int record_main(int argc, char **argv)
+{
+	struct record_options o;
+	int rc = record_options_parse(&o, argc, argv);
+
+	if (rc) {
+		record_options_free(&o);
+		return rc - 1;
+	}
+	catch_signals();
+	rc = record(&o);
+	record_options_free(&o);
+	return rc;
+}
+
+const struct command command_record = {
+	.name = "record", .summary = "attach to a running browser and write its timeline", .main = record_main,
+};

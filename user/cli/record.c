@@ -14,6 +14,9 @@
 #include "cli/record_options.h"
 #include "export/export.h"
 
+/* until the exporters are there */
+#pragma weak export_session
+
 static volatile sig_atomic_t stops;
 
 /* The first one ends the recording; the second one ends us at once, and the kernel takes the probes away. */

@@ -12,6 +12,9 @@
 #include "cli/command.h"
 #include "cli/record_options.h"
 
+/* until the exporters are there */
+#pragma weak export_format_by_path
+
 #define MAX_RING_BYTES (1ull << 30)
 
 static const char help[] =
@@ -223,7 +226,7 @@ static int choose_output(struct record_options *o)
 	}
 	if (ends_with(o->output, ".fscope"))
 		return 0;
-	o->format = export_format_by_path(o->output);
+	o->format = export_format_by_path ? export_format_by_path(o->output) : NULL;
 	if (!o->format)
 		return bad("-o", o->output, "a name that ends in .fscope, .json or .json.gz is wanted");
 	return 0;

@@ -20,7 +20,7 @@ int command_fail(const struct error *err)
 	char text[sizeof(err->text)];
 
 	/* names of files and symbols in it may hold anything */
-	text_printable(err->text, strlen(err->text), text, sizeof(text));
+	text[text_printable(err->text, strlen(err->text), text, sizeof(text) - 1)] = '\0';
 	fflush(stdout);
 	fprintf(stderr, "framescope: %s\n", text);
 	return err->kind ?: ERR_OTHER;

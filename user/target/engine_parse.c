@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "target/anchors.h"
 #include "target/engine.h"
 
 #define MAX_SIZE (1 << 20)	/* bytes of one definition */
@@ -85,7 +86,7 @@ struct key {
 
 static int unquote_escape(struct reader *r, const char **at, const char *value, size_t column, char *ret)
 {
-	static const char from[] = "nt\"\\", to[] = "\n\t\"\\";
+	static const char from[] = "ntr\"\\", to[] = "\n\t\r\"\\";
 	const char *found = **at ? strchr(from, **at) : NULL;
 	unsigned v;
 	int n = 0;
@@ -166,6 +167,21 @@ static int set_word(struct reader *r, void *field, const struct key *key, const 
 	return 0;
 }
 
+static int set_anchor(struct reader *r, char **name, const char *value, size_t column)
+{
+	struct error why = { 0 };
+	struct anchor anchor;
+	size_t at = 1;
+	int skip = 0;
+
+	if (anchor_parse(value, &anchor, &why)) {
+		sscanf(why.text, "column %zu: %n", &at, &skip);
+		return fail(r, column + at - 1, "%s", why.text + skip);
+	}
+	*name = strdup(value);
+	return *name ? 0 : no_memory(r);
+}
+
 /* Lists of a probe: a fixed array of strings. Anchors keep their quotes, which are part of their syntax. */
 static int set_name(struct reader *r, void *field, const struct key *key, const char *value, size_t column)
 {
@@ -177,8 +193,8 @@ static int set_name(struct reader *r, void *field, const struct key *key, const 
 		return fail(r, first_column(r), "%s is given more than %d times", key->name, ENGINE_MAX_NAMES);
 	if (key->offset != offsetof(struct engine_probe, anchors))
 		err = unquote(r, value, column, name);
-	else if (!(*name = strdup(value)))
-		err = no_memory(r);
+	else
+		err = set_anchor(r, name, value, column);
 	if (!err)
 		++*nr;
 	return err;

@@ -332,20 +332,30 @@ bool symbol_pattern_match(const char *pattern, const char *symbol)
 	return match;
 }
 
-void name_last_component(const char *demangled, char *dst, size_t size)
+static void copy_form(const char *demangled, char *dst, size_t size, bool last)
 {
 	size_t n = strlen(demangled) + 1;
-	char *room = malloc(3 * n), *last, *at;
+	char *room = malloc(3 * n), *from, *at;
 	struct forms f = { room, room + n, room + 2 * n, 0, 0 };
 
 	dst[0] = '\0';
 	if (!room)
 		return;
 	make_forms(demangled, &f);
-	last = f.bare;
-	for (at = last; (at = strstr(at, "::")); )
-		last = at += 2;
-	if (strlen(last) < size)
-		strcpy(dst, last);
+	from = last ? f.bare : f.name;
+	for (at = from; last && (at = strstr(at, "::")); )
+		from = at += 2;
+	if (strlen(from) < size)
+		strcpy(dst, from);
 	free(room);
+}
+
+void name_without_params(const char *demangled, char *dst, size_t size)
+{
+	copy_form(demangled, dst, size, false);
+}
+
+void name_last_component(const char *demangled, char *dst, size_t size)
+{
+	copy_form(demangled, dst, size, true);
 }

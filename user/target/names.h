@@ -39,7 +39,9 @@ bool name_pattern_match(const struct name_pattern *p, const char *symbol);
 /* `name` as in a Breakpad file: not mangled. */
 bool name_pattern_match_demangled(const struct name_pattern *p, const char *name);
 
-/* The last component of a demangled name ("UpdateStyle" of "blink::Document::UpdateStyle(int)"), in place of dst. */
+/* "blink::Document::UpdateStyle" of "blink::Document::UpdateStyle(int)", without blanks, and its last component, without
+ * template arguments. Empty if it doesn't fit. */
+void name_without_params(const char *demangled, char *dst, size_t size);
 void name_last_component(const char *demangled, char *dst, size_t size);
 
 #endif

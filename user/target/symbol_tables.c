@@ -195,6 +195,7 @@ static int read_symbols(Dwfl_Module *mod, const struct image *image, struct symb
 		if (!e.name || !e.name[0])
 			continue;
 		e.size = sym.st_size;
+		e.variable = GELF_ST_TYPE(sym.st_info) == STT_OBJECT;
 		e.refused = judge(image, &sym, e.vaddr, &skip);
 		e.table = elf == main ? (counts->symtab ? TABLE_SYMTAB : TABLE_DYNSYM) :
 			  debug_file ? TABLE_DEBUG_FILE : TABLE_MINI;

@@ -13,6 +13,7 @@ struct symbol_entry {
 	const char *name;	/* owned by whoever read the table */
 	uint8_t table;		/* enum symbol_table */
 	bool demangled;		/* the name is no symbol but text for people (Breakpad) */
+	bool variable;
 	const char *refused;	/* NULL, or why it isn't a function to attach to: static text */
 };
 

@@ -195,10 +195,15 @@ static int make_matches(const struct symbols *s, const size_t *found, size_t nr,
 int symbols_glob(struct symbols *s, const char *pattern, struct symbol_match **ret, size_t *ret_nr)
 {
 	size_t *found = NULL;
-	int err = collect(s, pattern, &found, ret_nr);
+	size_t kept = 0, nr = 0;
+	int err = collect(s, pattern, &found, &nr);
 
+	for (size_t i = 0; i < nr && !err; i++)
+		if (!s->list.entries[found[i]].variable)
+			found[kept++] = found[i];
+	*ret_nr = kept;
 	if (!err)
-		err = make_matches(s, found, *ret_nr, ret);
+		err = make_matches(s, found, kept, ret);
 	free(found);
 	return err;
 }
@@ -277,21 +282,21 @@ static void offer(struct nearest *n, const char *name, size_t cost)
 		memcpy(n->names[i], n->names[i - 1], sizeof(n->names[i]));
 		n->cost[i] = n->cost[i - 1];
 	}
-	snprintf(n->names[at], sizeof(n->names[at]), "%s", name);
+	snprintf(n->names[at], sizeof(n->names[at]), "%.*s", (int)sizeof(n->names[at]) - 1, name);
 	n->cost[at] = cost;
 }
 
 static void find_nearest(const struct symbols *s, const char *pattern, struct nearest *n)
 {
-	char wanted[128], last[128], shown[256];
-	size_t limit, k = 0;
+	char wanted[128], last[128], shown[128];
+	size_t limit, cost, k = 0;
 
 	name_last_component(pattern, wanted, sizeof(wanted));
 	for (const char *c = wanted; *c; c++)
 		if (*c != '*' && *c != '?')
 			wanted[k++] = *c;
 	wanted[k] = '\0';
-	limit = k / 3 + 2;
+	limit = k / 4 + 2;
 	for (size_t i = 0; i < s->list.nr && i < MAX_COMPARED && k > 1; i++) {
 		const struct symbol_entry *e = &s->list.entries[i];
 		unsigned flags;
@@ -303,15 +308,15 @@ static void find_nearest(const struct symbols *s, const char *pattern, struct ne
 		if (!name)
 			return;
 		name_last_component(name, last, sizeof(last));
-		snprintf(shown, sizeof(shown), "%s", name);
+		name_without_params(name, shown, sizeof(shown));
 		free(name);
-		shown[strcspn(shown, "(")] = '\0';
-		if (!strcasecmp(last, wanted))
-			offer(n, shown, 0);
-		else if (distance(last, wanted, limit) < limit)
-			offer(n, shown, distance(last, wanted, limit));
-		else if (strcasestr(last, wanted))
-			offer(n, shown, limit + strlen(last) - k);
+		cost = distance(last, wanted, limit);
+		if (cost == limit && strcasestr(last, wanted))
+			cost += strlen(last) - k;
+		else if (cost == limit)
+			continue;
+		/* of equally near ones, that of the nearest class */
+		offer(n, shown, 64 * cost + distance(shown, pattern, 63));
 	}
 }
 

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* framescope probes: what of an engine is found in a process or file, where, and on what evidence. Attaches nothing. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/probes.h"
+
+static const char help[] =
+	"usage: framescope probes -p PID | --binary FILE [OPTION]…\n"
+	"\n"
+	"Shows which engine functions are found, how, at which file offset, on what evidence, and what a probe on the first\n"
+	"instruction costs. Attaches nothing.\n"
+	"\n"
+	"  -p, --pid PID           a running process and its children\n"
+	"      --binary FILE       a program or library that need not run\n"
+	"      --engine NAME|FILE  one engine definition instead of all that are installed\n"
+	"      --function PATTERN[=EVENT]\n"
+	"                          functions by name instead of an engine (can be repeated)\n"
+	"      --modules GLOBS     with --function: files to look into; default: all that are mapped\n"
+	"      --symbols FILE      Breakpad symbols (.sym) of the engine's module\n"
+	"      --no-cache          look again, even if this build is known\n"
+	"      --json              for programs\n"
+	"\n"
+	"To find functions in a program of your own:\n"
+	"\n"
+	"      --find PATTERN      functions by name, with size and whether a probe can sit there\n"
+	"      --strings PATTERN   strings of the program and the functions that refer to them\n"
+	"\n"
+	"In a PATTERN * stands for any text and ? for one character; the man page has the rules for C++ and Rust names.\n";
+
+void print_text(const char *s, int width)
+{
+	char text[1024];
+	size_t n = strlen(s), shown = 0;
+
+	n = text_printable(s, n < sizeof(text) ? n : sizeof(text), text, sizeof(text) - 1);
+	text[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		shown += (text[i] & 0xc0) != 0x80;
+	printf("%s%*s", text, width > (int)shown ? width - (int)shown : 0, "");
+}
+
+static void warn(const struct error *err)
+{
+	command_fail(err);
+}
+
+/* --- what was found --- */
+
+/* The sites of one module. */
+struct found {
+	const struct image *image;
+	const struct engine *engine;
+	struct site_list sites;
+};
+
+struct found_list {
+	struct found *f;
+	size_t nr;
+};
+
+static void found_free(struct found_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		sites_free(&l->f[i].sites);
+	free(l->f);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* With one engine asked for and one file named, that engine; else the one that claims the file. */
+static const struct engine *choose_engine(const struct probes_options *opt, struct engine *const *engines, size_t nr,
+					  const struct image *image)
+{
+	const struct engine *e = engine_for_module(engines, nr, base_name(image->path), image);
+
+	return e ?: opt->binary && opt->engine && nr == 1 ? e ?: engines[0] : NULL;
+}
+
+static int find_all(const struct probes_options *opt, struct engine *const *engines, size_t nr, const struct image_list *images,
+		    struct found_list *ret, struct error *err)
+{
+	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache };
+	int rc = 0;
+
+	ret->f = calloc(images->nr ?: 1, sizeof(*ret->f));
+	if (!ret->f)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < images->nr && !rc; i++) {
+		struct found *f = &ret->f[ret->nr];
+
+		f->image = images->images[i];
+		f->engine = choose_engine(opt, engines, nr, f->image);
+		if (!f->engine)
+			continue;
+		rc = sites_find(images->images[i], f->engine, &so, &f->sites, err);
+		if (!rc)
+			ret->nr++;
+	}
+	return rc;
+}
+
+static bool found_anywhere(const struct found_list *l, const struct engine_probe *p)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		for (size_t k = 0; k < l->f[i].sites.nr; k++)
+			if (l->f[i].sites.sites[k].probe == p && l->f[i].sites.sites[k].source)
+				return true;
+	return false;
+}
+
+/* Is this reason worth showing? Not where the probe was found in another file, nor for each of many files that needn't
+ * have it. */
+static bool shows_reason(const struct found_list *l, size_t i, const struct engine_probe *p)
+{
+	return !found_anywhere(l, p) && (l->nr == 1 || !p->optional || l->f[i].engine->nr_modules) && !(i && l->f[i].engine ==
+	       l->f[i - 1].engine && l->nr > 1);
+}
+
+static const char *event_name(const struct engine_probe *p)
+{
+	for (const struct engine_word *w = event_type_words; w->name; w++)
+		if (w->value == (int)p->type)
+			return w->name;
+	return "GENERIC";
+}
+
+/* --- as a table --- */
+
+static void print_site(const struct site *s)
+{
+	printf("  ");
+	print_text(s->probe->name, 38);
+	printf(" %-24s ", event_name(s->probe));
+	if (!s->source) {
+		printf("not found\n      ");
+		print_text(s->reason, 0);
+		printf("\n");
+		return;
+	}
+	printf("%-10s 0x%-9" PRIx64 " %-14s ", site_source_name(s->source), s->offset, cost_class_name(s->cost));
+	print_text(s->function, 0);
+	printf("\n      ");
+	print_text(s->evidence, 0);
+	printf("\n");
+}
+
+static void print_table(const struct found_list *l)
+{
+	size_t found = 0, refused = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct found *f = &l->f[i];
+		bool header = false;
+
+		for (size_t k = 0; k < f->sites.nr; k++) {
+			const struct site *s = &f->sites.sites[k];
+
+			if (!s->source && !shows_reason(l, i, s->probe))
+				continue;
+			if (!header) {
+				print_text(f->image->path, 0);
+				printf("\n  %s (%s), build-id %s%s\n", f->engine->title, f->engine->name,
+				       f->image->build_id[0] ? f->image->build_id : "none", f->sites.from_cache ? ", from the cache" : "");
+				printf("  %-38s %-24s %-10s %-11s %-14s %s\n", "probe", "event", "found by", "offset", "first insn",
+				       "function");
+			}
+			header = true;
+			print_site(s);
+			found += s->source != SITE_NONE;
+			refused += s->source == SITE_NONE;
+		}
+	}
+	printf("%zu found, %zu not\n", found, refused);
+}
+
+/* --- as JSON --- */
+
+static void json_member(struct outfile *f, const char *name, const char *value)
+{
+	outfile_printf(f, ",\"%s\":", name);
+	outfile_json_string(f, value, strlen(value));
+}
+
+static void json_site(struct outfile *f, const struct found *m, const struct site *s)
+{
+	outfile_printf(f, "{\"name\":");
+	outfile_json_string(f, s->probe->name, strlen(s->probe->name));
+	json_member(f, "event", event_name(s->probe));
+	json_member(f, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
+	json_member(f, "engine", m->engine->name);
+	json_member(f, "module", m->image->path);
+	json_member(f, "build_id", m->image->build_id);
+	if (!s->source) {
+		json_member(f, "reason", s->reason);
+		outfile_printf(f, "}");
+		return;
+	}
+	json_member(f, "function", s->function);
+	outfile_printf(f, ",\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"exits\":%zu,\"arguments\":%zu", s->offset, s->size, s->nr_exits,
+		       s->nr_args);
+	json_member(f, "source", site_source_name(s->source));
+	json_member(f, "evidence", s->evidence);
+	json_member(f, "cost", cost_class_name(s->cost));
+	outfile_printf(f, "}");
+}
+
+static int print_json(const struct found_list *l, struct error *err)
+{
+	struct outfile *f;
+	bool first = true;
+	int rc = outfile_open("-", &f, err);
+
+	if (rc)
+		return rc;
+	outfile_printf(f, "{\"modules\":[");
+	for (size_t i = 0; i < l->nr; i++) {
+		outfile_printf(f, "%s{\"path\":", i ? "," : "");
+		outfile_json_string(f, l->f[i].image->path, strlen(l->f[i].image->path));
+		json_member(f, "build_id", l->f[i].image->build_id);
+		json_member(f, "engine", l->f[i].engine->name);
+		outfile_printf(f, ",\"from_cache\":%s}", l->f[i].sites.from_cache ? "true" : "false");
+	}
+	outfile_printf(f, "],\n\"probes\":[");
+	for (size_t i = 0; i < l->nr; i++)
+		for (size_t k = 0; k < l->f[i].sites.nr; k++) {
+			const struct site *s = &l->f[i].sites.sites[k];
+
+			if (!s->source && !shows_reason(l, i, s->probe))
+				continue;
+			outfile_printf(f, "%s\n", first ? "" : ",");
+			json_site(f, &l->f[i], s);
+			first = false;
+		}
+	outfile_printf(f, "\n]}\n");
+	return outfile_commit(f, err);
+}
+
+/* --- the command --- */
+
+static int fail_nothing(const struct probes_options *opt, const struct image_list *images, size_t nr_engines, size_t claimed)
+{
+	struct error err;
+
+	if (opt->binary)
+		error_set(&err, ERR_NOTHING, -ENOENT, claimed ? "none of the engine's functions are found in %s; the reasons are above" :
+			  "no engine definition claims %s by its name; choose one with --engine, or use --function", opt->binary);
+	else if (claimed)
+		error_set(&err, ERR_NOTHING, -ENOENT, "none of the engine's functions are found in process %d (%s) and its children; "
+			  "the reasons are above", opt->pid, images->name);
+	else
+		error_set(&err, ERR_NOTHING, -ENOENT, "nothing to probe in process %d (%s) and its children: none of the %zu files that "
+			  "they have mapped is claimed by one of %zu engine definitions; give a browser's PID (framescope list shows "
+			  "them), or use --engine or --function", opt->pid, images->name, images->modules, nr_engines);
+	return command_fail(&err);
+}
+
+static int show_probes(const struct probes_options *opt, struct engine *const *engines, size_t nr, const struct image_list *images)
+{
+	struct found_list found = { 0 };
+	struct error err = { 0 };
+	bool any = false;
+	int rc = find_all(opt, engines, nr, images, &found, &err);
+
+	for (size_t i = 0; i < found.nr; i++)
+		for (size_t k = 0; k < found.f[i].sites.nr; k++)
+			any = any || found.f[i].sites.sites[k].source;
+	if (!rc && opt->json)
+		rc = print_json(&found, &err);
+	else if (!rc && found.nr)
+		print_table(&found);
+	if (rc)
+		rc = command_fail(&err);
+	else if (!any)
+		rc = fail_nothing(opt, images, nr, found.nr);
+	found_free(&found);
+	return rc;
+}
+
+static int load_engines(const struct probes_options *opt, struct engine ***ret, size_t *ret_nr, struct error *err)
+{
+	int rc;
+
+	if (opt->find || opt->strings)
+		return 0;
+	if (!opt->nr_functions)
+		return engines_load(opt->engine, NULL, ret, ret_nr, err);
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	rc = engine_from_functions(opt->functions, opt->nr_functions, opt->modules, *ret, err);
+	*ret_nr = !rc;
+	return rc;
+}
+
+static int run(const struct probes_options *opt)
+{
+	struct engine **engines = NULL;
+	size_t nr = 0;
+	struct image_list images = { 0 };
+	struct error err = { 0 };
+	int rc = load_engines(opt, &engines, &nr, &err);
+
+	if (!rc)
+		rc = opt->binary ? images_open_file(opt->binary, &images, &err) :
+		     images_open_target(opt->pid, engines, nr, &images, warn, &err);
+	if (rc)
+		rc = command_fail(&err);
+	else if (opt->find)
+		rc = probes_find(opt, &images);
+	else if (opt->strings)
+		rc = probes_strings(opt, &images);
+	else
+		rc = show_probes(opt, engines, nr, &images);
+	images_close(&images);
+	engines_free(engines, nr);
+	return rc;
+}
+
+static int parse_options(int argc, char **argv, struct probes_options *opt)
+{
+	enum { BINARY = 256, ENGINE, FUNCTION, MODULES, SYMBOLS, FIND, STRINGS, JSON, NO_CACHE };
+	static const struct option options[] = {
+		{ "pid", required_argument, NULL, 'p' }, { "binary", required_argument, NULL, BINARY },
+		{ "engine", required_argument, NULL, ENGINE }, { "function", required_argument, NULL, FUNCTION },
+		{ "modules", required_argument, NULL, MODULES }, { "symbols", required_argument, NULL, SYMBOLS },
+		{ "find", required_argument, NULL, FIND }, { "strings", required_argument, NULL, STRINGS },
+		{ "json", no_argument, NULL, JSON }, { "no-cache", no_argument, NULL, NO_CACHE },
+		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+	};
+	char *end;
+	long pid;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'p':
+			pid = strtol(optarg, &end, 10);
+			if (*end || pid <= 0 || pid > INT32_MAX)
+				return command_usage("probes", "'%s' is no process id", optarg);
+			opt->pid = pid;
+			break;
+		case BINARY: opt->binary = optarg; break;
+		case ENGINE: opt->engine = optarg; break;
+		case MODULES: opt->modules = optarg; break;
+		case SYMBOLS: opt->symbols = optarg; break;
+		case FIND: opt->find = optarg; break;
+		case STRINGS: opt->strings = optarg; break;
+		case JSON: opt->json = true; break;
+		case NO_CACHE: opt->no_cache = true; break;
+		case FUNCTION:
+			if (opt->nr_functions == ENGINE_MAX_PROBES)
+				return command_usage("probes", "--function can be given %d times", ENGINE_MAX_PROBES);
+			opt->functions[opt->nr_functions++] = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		default:
+			return ERR_USAGE;
+		}
+	}
+	if (optind < argc)
+		return command_usage("probes", "'%s' is one argument too many", argv[optind]);
+	if (!opt->pid == !opt->binary)
+		return command_usage("probes", "give either -p PID or --binary FILE");
+	if (!!opt->find + !!opt->strings + !!opt->engine + !!opt->nr_functions > 1)
+		return command_usage("probes", "--engine, --function, --find and --strings exclude each other");
+	return 0;
+}
+
+static int command_main(int argc, char **argv)
+{
+	struct probes_options opt = { 0 };
+	int rc = parse_options(argc, argv, &opt);
+
+	return rc ? (rc < 0 ? 0 : rc) : run(&opt);
+}
+
+const struct command command_probes = { "probes", "show which engine functions are found, where and why", command_main };

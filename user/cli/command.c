@@ -8,13 +8,6 @@
 #include "capture/recording_file.h"
 #include "cli/command.h"
 
-/* until the model is there */
-#pragma weak session_builder_new
-#pragma weak session_builder_tables
-#pragma weak session_builder_add
-#pragma weak session_builder_finish
-#pragma weak session_builder_free
-
 int command_fail(const struct error *err)
 {
 	char text[sizeof(err->text)];

@@ -310,6 +310,8 @@ static void find_nearest(const struct symbols *s, const char *pattern, struct ne
 		name_last_component(name, last, sizeof(last));
 		name_without_params(name, shown, sizeof(shown));
 		free(name);
+		if (!shown[0])
+			continue;
 		cost = distance(last, wanted, limit);
 		if (cost == limit && strcasestr(last, wanted))
 			cost += strlen(last) - k;

@@ -47,6 +47,7 @@ UNIT_BIN := $(UNIT_SRC:tests/%.c=$(O)/tests/%)
 # Targets are built as their users would build theirs: optimised, and each with the flags named in its first lines
 TARGET_SRC := $(wildcard tests/engine/targets/*.c tests/engine/targets/*.cc)
 TARGET_BIN := $(patsubst tests/%.c,$(O)/tests/%,$(patsubst tests/%.cc,$(O)/tests/%,$(TARGET_SRC)))
+VIEWER_BIN := $(O)/tests/viewers/recordings
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(O)/tests/%)
 
@@ -115,6 +116,11 @@ $(O)/tests/replay/%: tests/replay/%.c $(O)/libframescope.a
 	$(call say,TEST,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a -lcmocka $(LDLIBS)
 
+# What makes recordings for the exporters' tests
+$(O)/tests/viewers/%: tests/viewers/%.c $(O)/libframescope.a
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(O)/libframescope.a $(LDLIBS)
+
 # Small programs of ours beside the scripts: $(O)/tools/bench-recording
 $(O)/tools/%: tools/%.c $(O)/libframescope.a
 	$(call say,TOOL,$<)
@@ -143,12 +149,12 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(
 		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \
 		$(shell sed -n '1,12s/^.*\bsources: *\(.*[^ */]\).*$$/\1/p' $<) $(LDLIBS)
 
-tests: $(UNIT_BIN) $(TARGET_BIN)
+tests: $(UNIT_BIN) $(TARGET_BIN) $(VIEWER_BIN)
 targets: $(TARGET_BIN)
 guests: $(STATIC_BIN) $(GUEST_BIN)
 fuzz: $(FUZZ_BIN)
 
-check: all $(UNIT_BIN)
+check: all $(UNIT_BIN) $(VIEWER_BIN)
 	$(Q)O=$(O) tests/run unit replay viewers
 
 check-root: all $(TARGET_BIN)
@@ -157,7 +163,7 @@ check-root: all $(TARGET_BIN)
 check-fuzz: $(FUZZ_BIN)
 	$(Q)O=$(O) tests/run fuzz
 
-check-all: all $(UNIT_BIN) $(TARGET_BIN) $(FUZZ_BIN)
+check-all: all $(UNIT_BIN) $(TARGET_BIN) $(FUZZ_BIN) $(VIEWER_BIN)
 	$(Q)O=$(O) tests/run unit replay viewers fuzz engine
 
 # FRAMESCOPE_KERNELS="6.18 5.10" or =all chooses the kernels

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* framescope export: a recording in a format of someone else's viewer. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/command.h"
+#include "export/export.h"
+
+static void print_help(void)
+{
+	printf("usage: framescope export FILE [-f FORMAT] -o OUT [OPTION]…\n\n"
+	       "Writes the recording FILE to OUT. Without -f the ending of OUT's name decides; a name that\n"
+	       "ends in .gz is compressed, - is standard output.\n\n"
+	       "  -f, --format NAME   one of:\n");
+	for (size_t i = 0; export_formats[i]; i++)
+		printf("                        %-11s %-17s %s\n", export_formats[i]->name, export_formats[i]->extension,
+		       export_formats[i]->summary);
+	printf("  -o, --output OUT    where to write\n"
+	       "      --begin-end     chrome: calls as pairs of begin and end, for viewers that want them\n"
+	       "      --redact        no path or query of a URL, no selector, no label, no command line\n");
+}
+
+static const struct export_format *choose(const char *name, const char *out)
+{
+	return name ? export_format_by_name(name) : export_format_by_path(out);
+}
+
+static int run(const char *file, const char *out, const struct export_format *format, const struct export_options *opt)
+{
+	struct session *s;
+	struct error err = { 0 };
+
+	if (command_load(file, &s, &err) || export_session(s, format, opt, out, &err))
+		return command_fail(&err);
+	session_free(s);
+	return 0;
+}
+
+static int main_export(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
+		{ "begin-end", no_argument, NULL, 'b' }, { "redact", no_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' }, { 0 },
+	};
+	const struct export_format *format;
+	struct export_options opt = { 0 };
+	const char *name = NULL, *out = NULL;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "f:o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'f': name = optarg; break;
+		case 'o': out = optarg; break;
+		case 'b': opt.begin_end = true; break;
+		case 'r': opt.redact = true; break;
+		case 'h': print_help(); return 0;
+		default: return command_usage("export", "there is an option that is not known or lacks its value");
+		}
+	}
+	if (argc - optind != 1)
+		return command_usage("export", "give one recording");
+	if (!out)
+		return command_usage("export", "say with -o where to write");
+	format = choose(name, out);
+	if (!format && name)
+		return command_usage("export", "there is no format '%s'", name);
+	if (!format)
+		return command_usage("export", "the name '%s' tells no format; give one with -f", out);
+	return run(argv[optind], out, format, &opt);
+}
+
+const struct command command_export = { "export", "write a recording for another viewer", main_export };

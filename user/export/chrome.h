@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the two profiles of the Chrome trace format share: items, their arguments, instants, operations, counters.
+ * Every item has name, cat and args; only metadata has no ts; times are microseconds since the session began, plus
+ * one, since DevTools ignores 0. No payload that differs from call to call stands in args: speedscope tells frames
+ * apart by it.
+ */
+#ifndef FRAMESCOPE_EXPORT_CHROME_H
+#define FRAMESCOPE_EXPORT_CHROME_H
+
+#include "export/emit.h"
+#include "export/export.h"
+#include "export/pairs.h"
+#include "export/selectors.h"
+
+#define CHROME_START_NS 1000	/* what 0 of the session becomes */
+#define CHROME_TAILS 4096	/* power of two */
+
+/* The end of an item's line, which only depends on probe, flags, frame and detail. */
+struct chrome_tail {
+	const struct event_detail *detail;
+	const struct timeline *timeline;
+	uint32_t probe_flags;	/* probe << 8 | flags */
+	uint32_t nr;
+	char *text;
+};
+
+struct exporter {
+	struct emit out, scratch;
+	const struct session *s;
+	struct export_options opt;
+	bool devtools;
+	bool any;		/* an item was written: the next one needs a comma */
+	const struct recording_probe *probes;
+	const struct recording_process *procs;
+	const struct recording_thread *threads;
+	size_t nr_probes, nr_procs, nr_threads;
+	char (*ids)[40];	/* per thread: ,"pid":1,"tid":2 */
+	struct pairs *pairs;
+	struct chrome_tail *tails;
+	struct selector_table selectors;
+	void *profile;		/* devtools.c's own */
+};
+
+int chrome_begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret);
+void chrome_free(struct exporter *x);
+/* The closing part of the file: "]", then metadata. */
+int chrome_end(struct exporter *x, uint64_t too_deep, uint64_t clamped);
+
+/* {"ph":"P","ts":…,"pid":…,"tid":… -- the caller adds the rest and "}". */
+void chrome_item(struct exporter *x, char phase, uint64_t ts_ns, uint32_t thread);
+/* Same for something that belongs to a process as a whole; UINT32_MAX: to the target. */
+void chrome_process_item(struct exporter *x, char phase, uint64_t ts_ns, uint32_t process);
+/* Metadata: no ts. */
+void chrome_meta_string(struct exporter *x, const char *name, uint32_t pid, uint32_t tid, const char *value,
+			const char *key);
+void chrome_meta_number(struct exporter *x, const char *name, uint32_t pid, uint32_t tid, int64_t value);
+/* ,"name":…,"cat":…,"args":{ */
+void chrome_name(struct exporter *x, const char *name, const char *cat);
+
+/* X with its durations, up to the tail: the caller ends it with chrome_tail(). */
+void chrome_complete(struct exporter *x, const struct export_event *e);
+/* ,"name":…,"cat":…,"args":{…}} of an event, from the cache where it can be. */
+void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat);
+/* "data":{…} with what is known of the event, and "detail" beside it. */
+void chrome_data(struct exporter *x, struct emit *out, const struct event_detail *d, const struct timeline *t, int type,
+		 unsigned int flags);
+
+int chrome_process(struct exporter *x, uint32_t index, const struct recording_process *p);
+int chrome_thread(struct exporter *x, uint32_t index, const struct recording_thread *t);
+int chrome_frame(struct exporter *x, const struct timeline *t);
+int chrome_mark(struct exporter *x, const struct session_mark *m);
+int chrome_counter(struct exporter *x, const char *name, uint32_t process, uint64_t ts_ns, const char *const *series,
+		   const double *values, size_t nr);
+int chrome_loss(struct exporter *x, const struct session_loss *l);
+int chrome_note(struct exporter *x, const struct session_note *n);
+/* An instant for all to see. */
+void chrome_global(struct exporter *x, uint64_t ts_ns, const char *name);
+
+/* A SelectorStats instant with what matched selectors below the event; false (and nothing written) if nothing did. */
+bool chrome_selector_stats(struct exporter *x, const struct export_event *e);
+
+#endif

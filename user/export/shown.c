@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Words for events, and redaction. */
+#include <stdio.h>
+#include <string.h>
+#include "export/shown.h"
+
+size_t shown_url(const struct export_options *opt, const char *url)
+{
+	const char *colon = strchr(url, ':'), *host;
+	size_t n;
+
+	if (!opt->redact)
+		return strlen(url);
+	if (!colon)
+		return 0;
+	if (strncmp(colon, "://", 3))
+		return colon + 1 - url;		/* data:, blob:, about: */
+	host = colon + 3;
+	n = strcspn(host, "/?#\\");
+	/* a user name or password before the host isn't for others' eyes either */
+	if (memchr(host, '@', n))
+		return host - url;
+	return host + n - url;
+}
+
+const char *shown_text(const struct export_options *opt, const char *text)
+{
+	return text && opt->redact ? "(redacted)" : text;
+}
+
+const char *shown_type(int type)
+{
+	static const char *const names[EVENT_TYPE_END] = {
+		[EVENT_GENERIC] = "generic",
+		[EVENT_PROCESS] = "process",
+		[EVENT_DOCUMENT_PARSING] = "document parsing",
+		[EVENT_CSS_PARSING] = "CSS parsing",
+		[EVENT_SCRIPT_COMPILATION] = "script compilation",
+		[EVENT_SCRIPT_THREAD_EVALUATION] = "script evaluation",
+		[EVENT_REFLOW] = "reflow",
+		[EVENT_STYLE_RECALCULATION] = "style recalculation",
+		[EVENT_CSS_SELECTOR_MATCHING] = "selector matching",
+		[EVENT_LAYOUT] = "layout",
+		[EVENT_PAINT] = "paint",
+	};
+
+	return type > 0 && type < EVENT_TYPE_END ? names[type] : "unknown";
+}
+
+const char *shown_thread_type(int type)
+{
+	static const char *const names[THREAD_TYPE_END] = {
+		[THREAD_TYPE_COMMON] = "COMMON",
+		[THREAD_TYPE_TIMEOUT] = "TIMEOUT",
+		[THREAD_TYPE_EVENT] = "EVENT",
+		[THREAD_TYPE_INLINE_SCRIPT] = "INLINE_SCRIPT",
+		[THREAD_TYPE_JAVASCRIPT_URL] = "JAVASCRIPT_URL",
+		[THREAD_TYPE_HISTORY_NAVIGATION] = "HISTORY_NAVIGATION",
+		[THREAD_TYPE_JAVA_EVAL] = "JAVA_EVAL",
+		[THREAD_TYPE_DEBUGGER_EVAL] = "DEBUGGER_EVAL",
+	};
+
+	return type > 0 && type < THREAD_TYPE_END ? names[type] : NULL;
+}
+
+const char *shown_script_type(int type)
+{
+	static const char *const names[SCRIPT_TYPE_END] = {
+		[SCRIPT_TYPE_LINKED] = "LINKED",
+		[SCRIPT_TYPE_INLINE] = "INLINE",
+		[SCRIPT_TYPE_GENERATED] = "GENERATED",
+		[SCRIPT_TYPE_EVAL] = "EVAL",
+		[SCRIPT_TYPE_TIMEOUT] = "TIMEOUT",
+		[SCRIPT_TYPE_URI] = "URI",
+		[SCRIPT_TYPE_EVENT_HANDLER] = "EVENT_HANDLER",
+		[SCRIPT_TYPE_USERJS] = "USERJS",
+		[SCRIPT_TYPE_BROWSERJS] = "BROWSERJS",
+		[SCRIPT_TYPE_EXTENSIONJS] = "EXTENSIONJS",
+		[SCRIPT_TYPE_DEBUGGER] = "DEBUGGER",
+	};
+
+	return type > 0 && type < SCRIPT_TYPE_END ? names[type] : NULL;
+}
+
+const char *shown_marker(int type)
+{
+	switch (type) {
+	case EVENT_SCRIPT_COMPILATION:
+	case EVENT_SCRIPT_THREAD_EVALUATION:
+		return "script";
+	case EVENT_STYLE_RECALCULATION:
+	case EVENT_CSS_SELECTOR_MATCHING:
+		return "style";
+	case EVENT_REFLOW:
+	case EVENT_LAYOUT:
+		return "layout";
+	case EVENT_PAINT:
+		return "paint";
+	default:
+		return "other";
+	}
+}
+
+const char *shown_flags(unsigned int flags, char *buf, size_t n)
+{
+	static const struct { unsigned int flag; const char *name; } names[] = {
+		{ EV_UNWOUND, "unwound" }, { EV_CLIPPED, "clipped" }, { EV_NO_BEGIN, "no-begin" },
+		{ EV_NO_END, "no-end" }, { EV_MOVED, "moved" }, { EV_AGGREGATE, "aggregate" },
+		{ EV_OVERHEAD_HIGH, "overhead-high" }, { EV_DEEP, "deep" },
+	};
+	size_t fill = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & names[i].flag && fill < n)
+			fill += snprintf(buf + fill, n - fill, "%s%s", fill ? "," : "", names[i].name);
+	return buf;
+}
+
+uint64_t shown_end_ns(const struct session *s)
+{
+	const struct recording_info *info = session_info(s);
+
+	return info->end_ns > info->begin_ns ? info->end_ns - info->begin_ns : 0;
+}
+
+void shown_frame_id(const struct timeline *t, char *buf)
+{
+	snprintf(buf, 33, "%032x", t->id);
+}

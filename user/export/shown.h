@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an export says of an event in words, and what --redact keeps back: decided here for all formats. */
+#ifndef FRAMESCOPE_EXPORT_SHOWN_H
+#define FRAMESCOPE_EXPORT_SHOWN_H
+
+#include "export/export.h"
+
+/* How much of the URL may be shown: all, or its scheme and host. */
+size_t shown_url(const struct export_options *opt, const char *url);
+/* The text itself, or "(redacted)". NULL stays NULL. */
+const char *shown_text(const struct export_options *opt, const char *text);
+
+/* "REFLOW" in small letters, with blanks: "reflow". Static. */
+const char *shown_type(int type);
+/* Names of the enumerations of Profiler 1.1: "EVENT", "INLINE_SCRIPT"; NULL for unknown ones and for UNKNOWN. */
+const char *shown_thread_type(int type);
+const char *shown_script_type(int type);
+/* `marker` of JS Self-Profiling: script, gc, style, layout, paint, other. */
+const char *shown_marker(int type);
+/* Comma-separated names of EV_* flags that say something about the quality of the event, "" for none. buf: >= 96 bytes. */
+const char *shown_flags(unsigned int flags, char *buf, size_t n);
+
+/* Moments of the whole recording, since it began. */
+uint64_t shown_end_ns(const struct session *s);
+
+/* A timeline's identity as DevTools has frames': 32 hex digits. buf: 33 bytes. */
+void shown_frame_id(const struct timeline *t, char *buf);
+
+#endif

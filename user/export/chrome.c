@@ -22,7 +22,8 @@ static int open_state(struct exporter *x, struct outfile *f)
 		return rc;
 	x->tails = calloc(CHROME_TAILS, sizeof(*x->tails));
 	x->ids = calloc(x->nr_threads + 1, sizeof(*x->ids));
-	if (!x->tails || !x->ids)
+	x->ends = calloc(x->nr_threads + 1, sizeof(*x->ends));
+	if (!x->tails || !x->ids || !x->ends)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->nr_threads; i++)
 		snprintf(x->ids[i], sizeof(x->ids[i]), ",\"pid\":%u,\"tid\":%u", x->threads[i].pid, x->threads[i].tid);
@@ -38,6 +39,7 @@ int chrome_begin(const struct session *s, const struct export_options *opt, stru
 		return -ENOMEM;
 	x->s = s;
 	x->opt = *opt;
+	x->instant = 'i';
 	rc = open_state(x, f);
 	if (rc) {
 		chrome_free(x);
@@ -58,6 +60,9 @@ void chrome_free(struct exporter *x)
 		free(x->tails[i].text);
 	free(x->tails);
 	free(x->ids);
+	for (size_t i = 0; x->ends && i < x->nr_threads; i++)
+		free(x->ends[i].us);
+	free(x->ends);
 	free(x->profile);
 	selector_table_free(&x->selectors);
 	pairs_free(x->pairs);
@@ -155,9 +160,43 @@ int chrome_thread(struct exporter *x, uint32_t index, const struct recording_thr
 	return x->out.error;
 }
 
-void chrome_complete(struct exporter *x, const struct export_event *e)
+static double microseconds(uint64_t ns)
 {
-	uint64_t wall = e->end_ns - e->start_ns;
+	return ns / 1000.0;	/* rounded correctly: what a reader makes of the text */
+}
+
+uint64_t chrome_duration(struct exporter *x, const struct export_event *e)
+{
+	struct chrome_ends *ends = &x->ends[e->view.thread];
+	double start = microseconds(e->start_ns + CHROME_START_NS), limit = microseconds(e->end_ns + CHROME_START_NS);
+	uint64_t dur = e->end_ns - e->start_ns;
+
+	if (ends->cap <= e->thread_depth) {
+		uint32_t cap = ends->cap ? 2 * ends->cap : 16;
+		double *us;
+
+		while (cap <= e->thread_depth)
+			cap *= 2;
+		us = reallocarray(ends->us, cap, sizeof(*us));
+		if (!us) {
+			x->out.error = -ENOMEM;
+			return dur;
+		}
+		memset(us + ends->cap, 0, (cap - ends->cap) * sizeof(*us));
+		ends->us = us;
+		ends->cap = cap;
+	}
+	if (e->thread_depth && ends->us[e->thread_depth - 1] < limit)
+		limit = ends->us[e->thread_depth - 1];
+	/* an ulp is below a nanosecond for eleven days: two steps at most */
+	for (int step = 0; step < 2 && dur && start + microseconds(dur) > limit; step++)
+		dur--;
+	ends->us[e->thread_depth] = start + microseconds(dur);
+	return dur;
+}
+
+void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t wall)
+{
 	uint64_t blocked = e->view.agg_blocked_ns < wall ? e->view.agg_blocked_ns : wall;
 
 	chrome_item(x, x->opt.begin_end ? 'B' : 'X', e->start_ns, e->view.thread);
@@ -230,7 +269,7 @@ static int chrome_event(struct exporter *x, const struct export_event *e)
 		overlapping(x, e);
 		return x->out.error;
 	}
-	chrome_complete(x, e);
+	chrome_complete(x, e, chrome_duration(x, e));
 	chrome_tail(x, e, p->label, p->category);
 	if (e->view.type == EVENT_STYLE_RECALCULATION)
 		chrome_selector_stats(x, e);

@@ -29,13 +29,14 @@ struct exporter {
 	struct emit out, scratch;
 	const struct session *s;
 	struct export_options opt;
-	bool devtools;
+	char instant;		/* 'i', as the format has it, or 'I', which alone DevTools counts */
 	bool any;		/* an item was written: the next one needs a comma */
 	const struct recording_probe *probes;
 	const struct recording_process *procs;
 	const struct recording_thread *threads;
 	size_t nr_probes, nr_procs, nr_threads;
 	char (*ids)[40];	/* per thread: ,"pid":1,"tid":2 */
+	struct chrome_ends { double *us; uint32_t cap; } *ends;	/* per thread: where open events end, as viewers see it */
 	struct pairs *pairs;
 	struct chrome_tail *tails;
 	struct selector_table selectors;
@@ -58,8 +59,14 @@ void chrome_meta_number(struct exporter *x, const char *name, uint32_t pid, uint
 /* ,"name":…,"cat":…,"args":{ */
 void chrome_name(struct exporter *x, const char *name, const char *cat);
 
+/*
+ * The event's duration as it is to be written. Viewers add ts and dur as doubles and drop what ends after its parent or
+ * overlaps its neighbour even by a rounding error; where that would happen, it is a nanosecond less. -ENOMEM in
+ * x->out.error.
+ */
+uint64_t chrome_duration(struct exporter *x, const struct export_event *e);
 /* X with its durations, up to the tail: the caller ends it with chrome_tail(). */
-void chrome_complete(struct exporter *x, const struct export_event *e);
+void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t dur_ns);
 /* ,"name":…,"cat":…,"args":{…}} of an event, from the cache where it can be. */
 void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat);
 /* "data":{…} with what is known of the event, and "detail" beside it. */

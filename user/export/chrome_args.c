@@ -178,7 +178,7 @@ bool chrome_selector_stats(struct exporter *x, const struct export_event *e)
 	if (rc || !x->selectors.nr)
 		return false;
 	/* right behind its recalculation: DevTools gives it to the last one seen in the file */
-	chrome_item(x, 'i', e->end_ns, e->view.thread);
+	chrome_item(x, x->instant, e->end_ns, e->view.thread);
 	emit_text(&x->out, ",\"s\":\"t\"");
 	chrome_name(x, "SelectorStats", "disabled-by-default-blink.debug");
 	emit_text(&x->out, "\"selector_stats\":{\"selector_timings\":[");

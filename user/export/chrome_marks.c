@@ -18,7 +18,7 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 	size_t nr;
 	const struct timeline *t = session_timelines(x->s, &nr);
 
-	chrome_item(x, 'i', m->ts_ns, m->thread);
+	chrome_item(x, x->instant, m->ts_ns, m->thread);
 	/* what concerns frames, documents and windows is the process's; the rest is drawn on the thread */
 	if (p->role == ROLE_NONE || p->role == ROLE_SCRIPT_CALLER)
 		emit_text(&x->out, ",\"s\":\"t\"");
@@ -180,7 +180,7 @@ int chrome_counter(struct exporter *x, const char *name, uint32_t process, uint6
 
 void chrome_global(struct exporter *x, uint64_t ts_ns, const char *name)
 {
-	chrome_process_item(x, 'i', ts_ns, UINT32_MAX);
+	chrome_process_item(x, x->instant, ts_ns, UINT32_MAX);
 	emit_text(&x->out, ",\"s\":\"g\"");
 	chrome_name(x, name, "framescope");
 }

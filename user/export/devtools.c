@@ -185,7 +185,7 @@ static int devtools_begin(const struct session *s, const struct export_options *
 		return -ENOMEM;
 	}
 	x->profile = profile;
-	x->devtools = true;
+	x->instant = 'I';
 	profile->main_frame = find_main_frame(s);
 	for (size_t i = 0; i < x->nr_probes; i++) {
 		profile->native[i] = native_label(x->probes[i].label);
@@ -298,11 +298,11 @@ static bool below_recalculation(const struct exporter *x, const struct event_vie
 }
 
 /* A top-level call of a main thread was run by a task, which took at least as long. */
-static void task(struct exporter *x, const struct export_event *e)
+static void task(struct exporter *x, const struct export_event *e, uint64_t dur_ns)
 {
 	chrome_item(x, 'X', e->start_ns, e->view.thread);
 	emit_text(&x->out, ",\"dur\":");
-	emit_us(&x->out, e->end_ns - e->start_ns);
+	emit_us(&x->out, dur_ns);
 	chrome_name(x, "RunTask", "disabled-by-default-devtools.timeline");
 	emit_text(&x->out, "}}");
 }
@@ -310,16 +310,22 @@ static void task(struct exporter *x, const struct export_event *e)
 static int devtools_event(struct exporter *x, const struct export_event *e)
 {
 	const char *name = native_of(x, &e->view);
+	uint64_t dur_ns;
 
 	if (e->view.type == EVENT_CSS_SELECTOR_MATCHING && below_recalculation(x, &e->view))
 		return 0;	/* in its recalculation's statistics */
-	if (!e->thread_depth && x->threads[e->view.thread].main && !e->overlapping && name && strcmp(name, "RunTask"))
-		task(x, e);
-	if (!name || e->overlapping) {
+	if (e->overlapping) {
 		track_entry(x, e);
 		return x->out.error;
 	}
-	chrome_complete(x, e);
+	dur_ns = chrome_duration(x, e);
+	if (!name) {
+		track_entry(x, e);
+		return x->out.error;
+	}
+	if (!e->thread_depth && x->threads[e->view.thread].main && strcmp(name, "RunTask"))
+		task(x, e, dur_ns);
+	chrome_complete(x, e, dur_ns);
 	chrome_tail(x, e, name, strcmp(name, "RunTask") ? "devtools.timeline" : "disabled-by-default-devtools.timeline");
 	if (!strcmp(name, "UpdateLayoutTree"))
 		chrome_selector_stats(x, e);
@@ -394,8 +400,8 @@ static int devtools_loss(struct exporter *x, const struct session_loss *l)
 	const char *probe = l->probe < x->nr_probes ? x->probes[l->probe].label : "?";
 	char text[256];
 
-	snprintf(text, sizeof(text), "%.100s: %u begins, %u ends, %u marks lost since %.3f ms", probe, l->begins,
-		 l->ends, l->marks, l->since_ns / 1e6);
+	snprintf(text, sizeof(text), "%.100s: %u begins, %u ends, %u marks lost in the %llu us before", probe, l->begins,
+		 l->ends, l->marks, (unsigned long long)(l->ts_ns - l->since_ns) / 1000);
 	marker(x, l->ts_ns, UINT32_MAX, "Records lost", "error", text);
 	return chrome_loss(x, l);
 }

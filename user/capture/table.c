@@ -194,7 +194,7 @@ static int find_sites(struct probe_table *t, const struct engine *e, struct imag
 	for (size_t i = 0; i < sites.nr && !rc; i++) {
 		const struct site *s = &sites.sites[i];
 
-		if (!is_wanted(s->probe, opt) || (s->source == SITE_NONE && s->probe->optional))
+		if (!is_wanted(s->probe, opt) || (s->source == SITE_NONE && (s->probe->optional || e == t->functions)))
 			continue;
 		rc = add_row(t, e, image, s, opt);
 	}
@@ -221,25 +221,38 @@ static int open_image(const struct module *m, struct image **ret, struct error *
 	return image_open(path, ret, err);
 }
 
-static bool claims(const struct engine *e, const struct module *m)
+static bool is_candidate(const struct probe_table *t, const struct module *m)
 {
-	return e && engine_claims(e, module_basename(m));
-}
+	const char *name = module_basename(m);
 
-/* The first engine that claims the module, and the --function one; none leaves both NULL. */
-static const struct engine *engine_of(const struct probe_table *t, const struct module *m)
-{
 	for (size_t i = 0; i < t->nr_engines; i++)
-		if (claims(t->engines[i], m))
-			return t->engines[i];
-	return claims(t->functions, m) ? t->functions : NULL;
+		if (engine_claims(t->engines[i], name))
+			return true;
+	return t->functions && engine_claims(t->functions, name);
 }
 
-static int add_module(struct probe_table *t, const struct module *m, const struct engine *e,
-		      const struct capture_options *opt, struct error *err)
+static int keep_module(struct probe_table *t, const struct module *m, int fd, const struct engine *e, struct error *err)
 {
-	struct table_module *bigger;
-	struct image *image;
+	struct table_module *bigger = realloc(t->modules, (t->nr_modules + 1) * sizeof(*bigger));
+	char *path = strdup(m->path);
+
+	if (bigger)
+		t->modules = bigger;
+	if (!bigger || !path) {
+		free(path);
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
+	t->modules[t->nr_modules++] = (struct table_module){
+		.dev = m->dev, .inode = m->inode, .fd = fd, .path = path, .engine = e,
+	};
+	return 0;
+}
+
+/* A file that an engine claims by its name: by its marks, too? */
+static int add_module(struct probe_table *t, const struct module *m, const struct capture_options *opt, struct error *err)
+{
+	const struct engine *e, *f = NULL;
+	struct image *image = NULL;
 	int fd, rc;
 
 	rc = module_open(m, &fd, err);
@@ -248,25 +261,25 @@ static int add_module(struct probe_table *t, const struct module *m, const struc
 	rc = module_check_unchanged(m, fd, err);
 	if (!rc)
 		rc = open_image(m, &image, err);
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	bigger = realloc(t->modules, (t->nr_modules + 1) * sizeof(*bigger));
-	if (!bigger) {
-		close(fd);
-		image_close(image);
-		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
-	}
-	t->modules = bigger;
-	t->modules[t->nr_modules++] = (struct table_module){
-		.dev = m->dev, .inode = m->inode, .fd = fd, .path = strdup(m->path), .engine = e,
-	};
-	if (e != t->functions)
+	if (rc)
+		goto out;
+	e = engine_for_module(t->engines, t->nr_engines, module_basename(m), image);
+	if (t->functions && engine_claims(t->functions, module_basename(m)))
+		f = t->functions;
+	if (!e && !f)
+		goto out;
+	rc = keep_module(t, m, fd, e ?: f, err);
+	if (rc)
+		goto out;
+	fd = -1;
+	if (e)
 		rc = find_sites(t, e, image, opt, err);
-	if (!rc && claims(t->functions, m))
-		rc = find_sites(t, t->functions, image, opt, err);
+	if (!rc && f)
+		rc = find_sites(t, f, image, opt, err);
+out:
 	image_close(image);
+	if (fd >= 0)
+		close(fd);
 	return rc;
 }
 
@@ -283,11 +296,9 @@ int table_add_process(struct probe_table *t, pid_t pid, const struct capture_opt
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "can't read what process %d maps: %s", pid, strerror(-rc));
 	for (size_t i = first; i < t->seen.nr; i++) {
-		const struct engine *e = engine_of(t, &t->seen.m[i]);
-
-		if (!e)
+		if (!is_candidate(t, &t->seen.m[i]))
 			continue;
-		rc = add_module(t, &t->seen.m[i], e, opt, err);
+		rc = add_module(t, &t->seen.m[i], opt, err);
 		/* gone while we looked */
 		if (rc && err->kind == ERR_NO_TARGET)
 			rc = 0;

@@ -122,16 +122,30 @@ static void name_process(struct process *p, const char *role)
 		snprintf(p->name, sizeof(p->name), "%.100s", base);
 }
 
+/* A browser's children that were forked have their command line overwritten: one string with blanks. */
+static void find_role(const char *args, size_t n, char *role, size_t cap)
+{
+	static const char key[] = "--type=";
+	size_t k = sizeof(key) - 1, len = 0;
+
+	for (size_t i = 0; i + k < n; i++) {
+		if ((i && args[i - 1] && args[i - 1] != ' ') || memcmp(args + i, key, k))
+			continue;
+		while (i + k + len < n && len < cap - 1 && args[i + k + len] && args[i + k + len] != ' ')
+			len++;
+		memcpy(role, args + i + k, len);
+		break;
+	}
+	role[len] = '\0';
+}
+
 static void read_cmdline(struct process *p)
 {
-	char buf[8192], role[64] = "";
+	char buf[8192], role[48] = "";
 	ssize_t n = read_proc(p->pid, "cmdline", buf, sizeof(buf));
 
-	for (ssize_t i = 0; i < n;) {
-		if (!strncmp(buf + i, "--type=", 7))
-			snprintf(role, sizeof(role), "%.63s", buf + i + 7);
-		i += strlen(buf + i) + 1;
-	}
+	if (n > 0)
+		find_role(buf, n, role, sizeof(role));
 	for (ssize_t i = 0; i + 1 < n; i++)
 		if (!buf[i])
 			buf[i] = ' ';

@@ -38,10 +38,13 @@ void engine_free(struct engine *e)
 		free(e->modules[i]);
 	for (size_t i = 0; i < e->nr_marks; i++)
 		free(e->marks[i]);
+	for (size_t i = 0; i < e->nr_windows; i++)
+		free(e->windows[i]);
 	for (size_t i = 0; i < e->nr_probes; i++)
 		free_probe(&e->probes[i]);
 	free(e->modules);
 	free(e->marks);
+	free(e->windows);
 	free(e->probes);
 	free(e->path);
 	free(e->name);
@@ -338,6 +341,14 @@ bool engine_claims(const struct engine *e, const char *basename)
 		if (engine_glob(e->modules[i], basename))
 			return true;
 	return false;
+}
+
+bool engine_is_window(const struct engine *e, const char *cmdline)
+{
+	for (size_t i = 0; i < e->nr_windows; i++)
+		if (engine_glob(e->windows[i], cmdline))
+			return true;
+	return !e->nr_windows;
 }
 
 static bool has_mark(const struct engine *e, const struct image *image)

@@ -109,6 +109,8 @@ struct engine {
 	size_t nr_modules;
 	char **marks;		/* strings of which at least one must be in the module: tells a fork from its kin */
 	size_t nr_marks;
+	char **windows;		/* globs over the command line of a process that is a window; none: each that runs it is */
+	size_t nr_windows;
 	bool exceptions;	/* C++ exceptions may cross its functions: exit probes */
 	bool seccomp;		/* runs under a filter that may kill on sys_uretprobe (kernels 6.11 to 6.13) */
 	bool on_request;	/* used only when asked for by name */
@@ -140,6 +142,9 @@ void engines_free(struct engine **e, size_t nr);
  */
 int engine_from_functions(const char *const *specs, size_t nr, const char *modules, struct engine **ret,
 			  struct error *err);
+
+/* Is a process that runs the engine a window of the browser, by its command line (blanks between arguments)? */
+bool engine_is_window(const struct engine *e, const char *cmdline);
 
 /* Does this module's basename match? */
 bool engine_claims(const struct engine *e, const char *basename);

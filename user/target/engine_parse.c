@@ -278,6 +278,7 @@ static const struct key engine_keys[] = {
 	{ "category", set_string, ENGINE(category), 0, NULL, false },
 	{ "modules", set_list, ENGINE(modules), ENGINE(nr_modules), NULL, true },
 	{ "marks", set_list, ENGINE(marks), ENGINE(nr_marks), NULL, true },
+	{ "windows", set_list, ENGINE(windows), ENGINE(nr_windows), NULL, true },
 	{ "exceptions", set_bool, ENGINE(exceptions), 0, NULL, false },
 	{ "seccomp", set_bool, ENGINE(seccomp), 0, NULL, false },
 	{ "main-thread", set_string, ENGINE(main_thread), 0, NULL, false },

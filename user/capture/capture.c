@@ -374,6 +374,11 @@ void capture_get_status(const struct capture *c, struct capture_status *ret)
 	ret->own_cost_percent = -1;
 }
 
+int capture_windows(const struct capture *c, struct capture_window **ret, size_t *ret_nr)
+{
+	return follow_windows(&c->follow, ret, ret_nr);
+}
+
 void capture_on_navigation(struct capture *c, capture_navigation_fn fn, void *arg)
 {
 	c->collector.on_navigation = fn;

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include "base/error.h"
 #include "capture/recording_file.h"
+#include "target/process.h"
 
 struct capture;
 
@@ -58,6 +59,16 @@ struct capture_status {
 	double own_cost_percent;	/* of the busiest target thread's wall time; < 0: not known */
 };
 void capture_get_status(const struct capture *c, struct capture_status *ret);
+
+/* A living process of the target that its engine's definition calls a window. */
+struct capture_window {
+	struct process process;
+	const char *engine;
+	uint64_t cpu_ns;	/* user + system time so far, 0 if it can't be read */
+};
+
+/* *ret is to be freed with free(). -ENOMEM. */
+int capture_windows(const struct capture *c, struct capture_window **ret, size_t *ret_nr);
 
 /* For START_URL: called from capture_poll() for each mark with ROLE_NAVIGATION. */
 typedef void (*capture_navigation_fn)(void *arg, const struct rec_begin *mark);

@@ -36,6 +36,9 @@ void follow_exit(struct follow *f, struct tracked *t, uint64_t now_ns);
 void follow_reap(struct follow *f, uint64_t now_ns);
 size_t follow_living(const struct follow *f);
 
+/* windows.c; as capture_windows(). */
+int follow_windows(const struct follow *f, struct capture_window **ret, size_t *ret_nr);
+
 int follow_write(const struct tracked *t, struct recording_writer *w);
 
 /* Reads the CPU clock of the process (children's time excluded) and writes it. Silent where it can't be read. */

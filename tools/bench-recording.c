@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * How fast records go into a recording and come out again, and how much room an event takes there.
- * usage: bench-recording [EVENTS [FILE]]; prints one JSON object. FILE.partial is written and removed.
+ * usage: bench-recording [EVENTS | RECORDING.fscope [FILE]]; prints one JSON object. With a recording its records
+ * are written again, else a million made-up events. FILE.partial is written and removed; without it memory is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,25 +90,56 @@ static void check(int rc, const struct error *err)
 	exit(1);
 }
 
+/* The records of a recording instead. */
+static void load(struct bench *b, const char *path)
+{
+	const struct rec_header *rec;
+	struct recording *r;
+	struct error err;
+	size_t room = 0;
+
+	check(recording_open(path, &r, &err), &err);
+	while (recording_next(r, &rec, &err) > 0) {
+		if (room - b->n < RECORD_MAX_SIZE) {
+			room = 2 * room + 1000000;
+			b->p = realloc(b->p, room);
+			if (!b->p)
+				exit(1);
+		}
+		memcpy(b->p + b->n, rec, rec->size);
+		b->n += rec->size;
+		b->events += rec->type == REC_END;
+	}
+	recording_close(r);
+}
+
+static void make(struct bench *b, uint64_t events)
+{
+	b->p = malloc(events * 190 + 1000000);
+	if (!b->p)
+		exit(1);
+	for (size_t i = 0; i < STRINGS; i++)
+		snprintf(b->strings[i], sizeof(b->strings[i]), "https://x.test/%05u", (unsigned int)(rnd() % 100000));
+	while (b->events < events)
+		call(b, 4000 + rnd() % THREADS, 0, 0x7ffd1000, 0);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t want = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000, records = 0, bytes;
 	struct recording_info info = { .begin_ns = 1, .end_ns = 2 };
-	const struct rec_header *rec;
-	struct recording_writer *w;
-	struct recording *r;
 	struct bench b = { .now = 1000000000, .call_id = 1 };
 	struct error err = { .text = "failed" };
+	uint64_t records = 0, total, bytes;
+	const struct rec_header *rec;
+	struct recording_writer *w;
 	double start, write_s, read_s;
+	struct recording *r;
 	int fd;
 
-	b.p = malloc(want * 190 + 1000000);
-	if (!b.p)
-		return 1;
-	for (size_t i = 0; i < STRINGS; i++)
-		snprintf(b.strings[i], sizeof(b.strings[i]), "https://x.test/%05u", (unsigned int)(rnd() % 100000));
-	while (b.events < want)
-		call(&b, 4000 + rnd() % THREADS, 0, 0x7ffd1000, 0);
+	if (argc > 1 && strstr(argv[1], ".fscope"))
+		load(&b, argv[1]);
+	else
+		make(&b, argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000);
 
 	start = seconds();
 	check(recording_writer_create(argc > 2 ? argv[2] : NULL, &w, &err), &err);
@@ -118,6 +150,7 @@ int main(int argc, char **argv)
 	check(recording_writer_flush(w), &err);
 	bytes = recording_writer_bytes(w);
 	write_s = seconds() - start;
+	total = records;
 	printf("{\"events\": %llu, \"records_per_s\": %.0f, \"ns_per_record\": %.1f, \"bytes_per_event\": %.2f",
 	       (unsigned long long)b.events, records / write_s, write_s / records * 1e9, (double)bytes / b.events);
 	if (argc > 2) {
@@ -131,7 +164,7 @@ int main(int argc, char **argv)
 	while (recording_next(r, &rec, &err) > 0)
 		records--;
 	read_s = seconds() - start;
-	printf(", \"read_records_per_s\": %.0f, \"complete\": %s}\n", 2 * b.events / read_s, records ? "false" : "true");
+	printf(", \"read_records_per_s\": %.0f, \"complete\": %s}\n", total / read_s, records ? "false" : "true");
 	recording_close(r);
 	free(b.p);
 	return records != 0;

@@ -15,6 +15,7 @@
 struct table {
 	size_t columns, cells, room;
 	bool right[TABLE_MAX_COLUMNS];
+	bool filled[TABLE_MAX_COLUMNS];	/* has a cell with text, titles aside */
 	char **cell;		/* the titles first */
 	bool failed;
 };
@@ -74,6 +75,8 @@ static void add_cell(struct table *t, const char *s)
 		return;
 	}
 	copy[text_printable(s, n, copy, n)] = 0;
+	if (t->cells >= t->columns && n)
+		t->filled[t->cells % t->columns] = true;
 	t->cell[t->cells++] = copy;
 }
 
@@ -186,43 +189,63 @@ static void put_cut(FILE *f, const char *s, size_t room)
 	fputs(p, f);
 }
 
+/* Blanks are put before a cell, so that no line ends in some. */
 static void put_row(const struct table *t, FILE *f, char *const *row, const size_t *width, size_t last_room)
 {
+	size_t owed = 0;
+	bool first = true;
+
 	for (size_t i = 0; i < t->columns; i++) {
-		bool last = i + 1 == t->columns;
 		size_t w = text_width(row[i]);
 
-		put_blanks(f, i ? 2 : 0);
+		if (!t->filled[i])
+			continue;
+		owed += first ? 0 : 2;
+		first = false;
 		if (t->right[i])
-			put_blanks(f, width[i] - w);
-		if (last && !t->right[i] && last_room && w > last_room)
+			owed += width[i] - w;
+		if (*row[i]) {
+			put_blanks(f, owed);
+			owed = 0;
+		}
+		if (i + 1 == t->columns && !t->right[i] && last_room && w > last_room)
 			put_cut(f, row[i], last_room);
 		else
 			fputs(row[i], f);
-		if (!t->right[i] && !last)
-			put_blanks(f, width[i] - w);
+		if (!t->right[i])
+			owed += width[i] - w;
 	}
 	fputc('\n', f);
 }
 
-int table_print(struct table *t, FILE *f)
+static void put_table(const struct table *t, FILE *f)
 {
 	size_t width[TABLE_MAX_COLUMNS] = { 0 }, used = 0, terminal = terminal_width(f), room = 0;
-	int rc = !t || t->failed ? -ENOMEM : 0;
+	bool titles = false;
 
-	for (size_t i = 0; !rc && i < t->cells; i++) {
+	for (size_t i = 0; i < t->cells; i++) {
 		size_t w = text_width(t->cell[i]);
 
 		if (w > width[i % t->columns])
 			width[i % t->columns] = w;
 	}
-	if (!rc && terminal) {
-		for (size_t i = 0; i + 1 < t->columns; i++)
+	for (size_t i = 0; i < t->columns; i++) {
+		if (t->filled[i] && i + 1 < t->columns)
 			used += width[i] + 2;
-		room = terminal > used + MIN_LAST ? terminal - used : MIN_LAST;
+		titles |= t->filled[i] && *t->cell[i];
 	}
-	for (size_t i = 0; !rc && i + t->columns <= t->cells; i += t->columns)
+	if (terminal)
+		room = terminal > used + MIN_LAST ? terminal - used : MIN_LAST;
+	for (size_t i = titles ? 0 : t->columns; i + t->columns <= t->cells; i += t->columns)
 		put_row(t, f, t->cell + i, width, room);
+}
+
+int table_finish(struct table *t, FILE *f, size_t show)
+{
+	int rc = !t || t->failed ? -ENOMEM : 0;
+
+	if (!rc && show)
+		put_table(t, f);
 	for (size_t i = 0; t && i < t->cells; i++)
 		free(t->cell[i]);
 	if (t)

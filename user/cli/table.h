@@ -14,16 +14,17 @@
 
 struct table;
 
-/* One title per column; a leading '>' puts the column's cells to the right. A last column of text is cut to the
- * terminal's width, in the middle, if there is a terminal. NULL: no memory; every function takes that. */
+/* One title per column; a leading '>' puts the column's cells to the right. Columns without any text but their title
+ * are left out. A last column of text is cut to the terminal's width, in the middle, if there is a terminal.
+ * NULL: no memory; every function takes that. */
 struct table *table_new(const char *const *titles, size_t nr);
 /* The next cell of the current row; a row begins by itself. */
 void table_text(struct table *t, const char *s);		/* NULL: an empty cell */
 void table_format(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_count(struct table *t, uint64_t v);		/* 1,234,567 */
 void table_ms(struct table *t, uint64_t ns);		/* 1,234.567: milliseconds */
-/* Prints and frees. Nothing but the titles if there are no rows. -ENOMEM. */
-int table_print(struct table *t, FILE *f);
+/* Prints, if `show` is not 0, and frees. -ENOMEM. */
+int table_finish(struct table *t, FILE *f, size_t show);
 
 /* "1,234" and "1,234.567" as above; ret has room for 32. Returns ret. */
 const char *format_count(uint64_t v, char *ret);

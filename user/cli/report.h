@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The report of a recording in its two forms. */
+#ifndef FRAMESCOPE_CLI_REPORT_H
+#define FRAMESCOPE_CLI_REPORT_H
+
+#include "cli/report_stats.h"
+
+/* For a person, on standard output. -ENOMEM. */
+int report_text(const char *path, const struct session *s, const struct report_stats *r);
+/* Everything, as one JSON object on standard output (schema: man page). */
+int report_json(const char *path, const struct session *s, const struct report_stats *r, struct error *err);
+
+#endif

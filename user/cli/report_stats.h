@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The figures of a report, gathered from a session in one pass. Prints nothing. */
+#ifndef FRAMESCOPE_CLI_REPORT_STATS_H
+#define FRAMESCOPE_CLI_REPORT_STATS_H
+
+#include "model/session.h"
+
+/* Sums over the events of one type or one probe. */
+struct event_sums {
+	uint64_t events;
+	uint64_t hits;		/* calls: above events where calls were summed up */
+	uint64_t total_ns;	/* aggregated time, that of events inside others of the same group not counted again */
+	uint64_t uncertainty_ns;	/* ± of total_ns */
+	uint64_t self_ns;
+	uint64_t overhead_ns;
+	uint64_t blocked_ns;
+	uint64_t longest_ns;	/* the longest interval of one call */
+	uint64_t subtracted;	/* events of whose shown time more than half was subtracted (EV_OVERHEAD_HIGH) */
+	uint64_t unwound, clipped;
+	uint64_t metrics[RECORD_MAX_METRICS];	/* as total_ns */
+};
+
+struct report_stats {
+	struct event_sums types[EVENT_TYPE_END];
+	struct event_sums all;	/* total_ns: over top-level events */
+	struct event_sums *probes;	/* per session_probes */
+	uint64_t *process_events;	/* per session_processes */
+	struct event_view *slowest;	/* the longest interval first; ties by id */
+	uint32_t nr_slowest, max_slowest;
+	uint32_t refused;	/* probes that were not attached */
+	uint32_t hit;		/* probes with events, marks or calls */
+};
+
+/* -ENOMEM */
+int report_stats_gather(const struct session *s, uint32_t max_slowest, struct report_stats *ret);
+void report_stats_release(struct report_stats *r);
+
+/* What an event is about, in one line: URL, selector, event name, … "" if nothing is known. Returns ret. */
+const char *report_detail(const struct event_detail *d, char *ret, size_t size);
+
+/* Is this the first probe of its module and build in the table? false for a probe without a module. */
+bool report_is_first_of_module(const struct recording_probe *probes, size_t index);
+
+#endif

@@ -141,6 +141,19 @@ class Chromium:
             time.sleep(0.1)
         raise RuntimeError("the page never came to: " + expression)
 
+    def wait_for_title(self, title, seconds=60):
+        """Waits for the page's title without running a script in it, which would show up in what is measured."""
+        session, self.session = self.session, None
+        try:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                if any(t["title"] == title for t in self.call("Target.getTargets")["targetInfos"]):
+                    return
+                time.sleep(0.1)
+        finally:
+            self.session = session
+        raise RuntimeError("the page's title never became: " + title)
+
     def renderers(self):
         """PIDs of the renderer processes."""
         found = []

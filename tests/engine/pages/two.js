@@ -8,6 +8,7 @@ const timer = setInterval(() => {
 		clearInterval(timer);
 		eval('steps++');
 		done = true;
+		document.title = 'done';
 	}
 }, 30);
 addEventListener('click', () => late++);

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The installed Chromium, stripped as it ships: every recorded call must nest one to one with the event that the
+browser itself traced (--trace-startup) in the same run. Nothing here knows an offset or a version."""
+import json, os, signal, subprocess, sys, tempfile, time
+
+import chromium
+import tracecompare
+
+FRAMESCOPE = os.environ["FRAMESCOPE"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+CATEGORIES = ["blink", "devtools.timeline", "v8", "disabled-by-default-v8.compile", "navigation", "cc",
+              "disabled-by-default-devtools.timeline", "loading"]
+MARGIN_NS = 50_000_000
+
+# probe -> the trace events of that very function; the trace event lies inside the call
+PAIRS = {
+    "HTMLDocumentParser::PumpTokenizer": ["HTMLDocumentParser::PumpTokenizer"],
+    "HTMLDocumentParser::PumpTokenizerIfPossible": ["HTMLDocumentParser::PumpTokenizerIfPossible"],
+    "CSSParserImpl::ParseStyleSheet": ["CSSParserImpl::parseStyleSheet"],
+    "V8ScriptRunner::CompileScript": ["v8.compile"],
+    "V8ScriptRunner::CompileModule": ["v8.compileModule"],
+    "V8ScriptRunner::CompileAndRunScript": ["EvaluateScript"],
+    "V8ScriptRunner::RunCompiledScript": ["v8.run"],
+    "V8ScriptRunner::EvaluateModule": ["v8.evaluateModule"],
+    "V8ScriptRunner::CallFunction": ["v8.callFunction"],
+    "LocalFrameView::UpdateStyleAndLayout": ["LocalFrameView::UpdateStyleAndLayout"],
+    "Document::UpdateStyle": ["Document::updateStyle"],
+    "LocalFrameView::UpdateLayout": ["Layout"],
+    "LocalFrameView::PerformLayout": ["LocalFrameView::performLayout"],
+    "LocalFrameView::RunPrePaintLifecyclePhase": ["LocalFrameView::RunPrePaintLifecyclePhase"],
+    "LocalFrameView::RunPaintLifecyclePhase": ["LocalFrameView::RunPaintLifecyclePhase"],
+    "LocalFrameView::PushPaintArtifactToCompositor": ["Layerize"],
+    "ProxyMain::BeginMainFrame": ["ProxyMain::BeginMainFrame"],
+    "FrameLoader::CommitNavigation": ["FrameLoader::CommitNavigation"],
+}
+# these many must be there and equal (issue: nine); the table of results shows the rest as well
+REQUIRED = 9
+
+
+class Tap:
+    def __init__(self):
+        self.n = 0
+
+    def ok(self, condition, name, detail=""):
+        self.n += 1
+        print("%sok %d - %s" % ("" if condition else "not ", self.n, name), flush=True)
+        if detail:
+            print("# " + detail.replace("\n", "\n# "), flush=True)
+        return condition
+
+
+def record(browser, out, page, done):
+    """Records while the page runs to its end. Returns framescope's exit code and its messages."""
+    command = [FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out]
+    for probe in PAIRS:
+        command += ["--probe", probe]
+    log = tempfile.TemporaryFile("w+")
+    p = subprocess.Popen(command, stderr=log)
+    try:
+        wait_armed(browser, p, log)
+        browser.navigate(page)
+        browser.wait_for_title(done)
+        time.sleep(0.5)
+    finally:
+        if p.poll() is None:
+            p.send_signal(signal.SIGINT)
+    code = p.wait(30)
+    log.seek(0)
+    return code, log.read()
+
+
+def wait_armed(browser, p, log, limit=60):
+    """Until the probes are planted: a browser's mappings don't tell, so the command's own time is given generously."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end and p.poll() is None:
+        if "uprobes" in open("/proc/%d/maps" % browser.renderers()[0]).read():
+            break
+        time.sleep(0.1)
+        if time.monotonic() > end - limit + 4:
+            break
+    time.sleep(0.5)
+
+
+def load(path):
+    """The recording's own view: info, probes' calls by name as [(tid, start, end)] in CLOCK_MONOTONIC, losses."""
+    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    info, calls = None, {}
+    for row in map(json.loads, text.splitlines()):
+        if row["kind"] == "recording":
+            info = row
+        elif row["kind"] == "event":
+            base = info["begin_monotonic_ns"]
+            calls.setdefault(row["probe"], []).append((row["tid"], base + row["start_ns"], base + row["end_ns"]))
+    return info, calls
+
+
+def main():
+    tap = Tap()
+    if os.geteuid():
+        print("ok 1 - chromium # SKIP attaching needs root")
+        return
+    if not chromium.installed():
+        print("ok 1 - chromium # SKIP no Chromium is installed")
+        return
+    work = tempfile.mkdtemp(prefix="framescope-trace-")
+    out = os.path.join(work, "run.fscope")
+    server, base = chromium.serve(os.path.join(HERE, "pages"))
+    with chromium.Chromium(trace=CATEGORIES) as browser:
+        renderers = browser.renderers()
+        code, messages = record(browser, out, base + "index.html", "done")
+        tap.ok(code == 0, "record ends well", messages if code else "")
+        tap.ok(browser.process.poll() is None, "the browser lives")
+        tap.ok(set(renderers) <= set(browser.renderers()), "no renderer was restarted")
+        tap.ok(browser.evaluate("steps") == 7, "the page ran as it does without probes")
+        trace = browser.close_and_read_trace()
+    info, calls = load(out)
+    begin = info["begin_monotonic_ns"]
+    window = begin + MARGIN_NS, begin + info["end_ns"] - MARGIN_NS
+    equal = 0
+    for probe, names in PAIRS.items():
+        m = tracecompare.match(calls.get(probe, []), tracecompare.spans(trace, names), window)
+        detail = "%d recorded, %d traced as %s, %d missing, %d extra" % (
+            m.recorded, m.traced, "/".join(names), len(m.missing), len(m.extra))
+        for what, list_ in (("missing", m.missing), ("extra", m.extra)):
+            for tid, a, b in list_[:3]:
+                detail += "\n  %s: tid %d, %.3f to %.3f ms" % (what, tid, (a - begin) / 1e6, (b - begin) / 1e6)
+        good = tap.ok(not m.missing and not m.extra, probe + " = " + "/".join(names), detail)
+        equal += bool(good and m.recorded)
+    tap.ok(equal >= REQUIRED, "at least %d functions were compared and equal" % REQUIRED, "%d were" % equal)
+    server.shutdown()
+    for name in os.listdir(work):
+        os.unlink(os.path.join(work, name))
+    os.rmdir(work)
+    print("1..%d" % tap.n)
+
+
+main()

@@ -13,7 +13,9 @@ const struct export_format *const export_formats[] = {
 	&export_chrome,
 	&export_devtools,
 	&export_perfetto,
+	&export_metrics,
 	&export_folded,
+	&export_speedscope,
 	&export_csv,
 	&export_jsonl,
 	NULL

@@ -8,7 +8,6 @@
 
 #include "buffer.bpf.h"
 
-#define NR_REGS 18
 #define ROOM_SMALL 264
 #define ROOM_MIDDLE 1056
 #define ROOM_LARGE (RECORD_MAX_STRING + 8)
@@ -32,7 +31,6 @@ struct arg_ctx {
 	__u16 max_bytes;	/* of the argument being read, and its field */
 	__u8 field;
 	__u8 pad[3];
-	__u64 regs[NR_REGS];
 };
 
 struct arg_walk {
@@ -63,6 +61,18 @@ static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_
 	r[15] = ctx->r15;
 	r[16] = ctx->ip;
 	r[17] = load_base;
+}
+#elif defined(__TARGET_ARCH_arm64)
+static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_base)
+{
+	struct user_pt_regs *regs = (struct user_pt_regs *)ctx;
+
+#pragma unroll
+	for (int i = 0; i < 31; i++)
+		r[i] = regs->regs[i];
+	r[31] = regs->sp;
+	r[32] = regs->pc;
+	r[33] = load_base;
 }
 #endif
 
@@ -152,18 +162,18 @@ static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s
 }
 
 /* 0: absent. a->value becomes the value at the end of the steps. */
-__noinline int run_steps(struct arg_ctx *a, const struct arg_spec *spec, __u32 len_steps)
+__noinline int run_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec, __u32 len_steps)
 {
 	__u32 nr, reg;
 	__u64 v, *p = &v;
 
-	if (!a || !spec)
+	if (!t || !a || !spec)
 		return 0;
 	nr = len_steps ? spec->nr_len_steps : spec->nr_steps;
 	reg = len_steps ? spec->len_reg : spec->reg;
 	if (reg >= NR_REGS)
 		return 0;
-	v = a->regs[reg];
+	v = t->regs[reg];
 	for (__u32 i = 0; i < RECORD_MAX_STEPS; i++) {
 		if (i >= nr)
 			break;
@@ -459,7 +469,7 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 		arg_put_int(t, a, spec->field, spec->aux);
 		return 1;
 	}
-	if (!run_steps(a, spec, 0))
+	if (!run_steps(t, a, spec, 0))
 		return 0;
 	p = a->value;
 	switch (spec->kind) {
@@ -472,7 +482,7 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 		return arg_cstr16(t, a, p);
 	case KIND_PTR_LEN8:
 	case KIND_PTR_LEN16:
-		if (!run_steps(a, spec, 1))
+		if (!run_steps(t, a, spec, 1))
 			return 0;
 		return arg_text(t, a, p, a->value, spec->kind == KIND_PTR_LEN8 ? ENC_UTF8 : ENC_UTF16);
 	case KIND_STD_STRING:

@@ -22,8 +22,10 @@
 /* What a return has taken off the stack. */
 #if defined(__TARGET_ARCH_x86)
 #define RETURN_SP_OFFSET 8
+#define NR_REGS 18	/* as numbered in target/arch.h */
 #else
 #define RETURN_SP_OFFSET 0
+#define NR_REGS 34
 #endif
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -58,6 +60,7 @@ struct frame {
 
 #define CHUNK_FRAMES 32		/* frames in the thread's storage; deeper ones are in deep_frames, by as many */
 #define BUF_BYTES 5376		/* storage stays below 8 KiB, the largest that every kernel's allocator gives */
+#define STORAGE_OVERHEAD 128	/* struct bpf_local_storage_elem, rounded up */
 #define BUF_LATE_NS 20000000	/* records wait no longer than this for others of their thread, if it does anything */
 #define STACK_FAR (16ULL << 20)	/* stack pointers farther apart are on different stacks */
 
@@ -80,9 +83,12 @@ struct thread {
 	__u32 max_top;
 	__u32 under;		/* open calls that are openers for --only-under */
 	__u32 pad;
+	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	struct frame frames[CHUNK_FRAMES];
 	__u8 buf[BUF_BYTES];
 };
+
+_Static_assert(sizeof(struct thread) + STORAGE_OVERHEAD <= 8192, "a thread's state is one allocation");
 
 struct frame_chunk {
 	struct frame frames[CHUNK_FRAMES];

@@ -93,7 +93,7 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, st
 		w.a.at = end;
 		w.a.cage = spec->cage;
 		w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
-		regs_copy(w.a.regs, ctx, w.a.load_base);
+		regs_copy(t->regs, ctx, w.a.load_base);
 		bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
 		end = w.a.at;
 		w.a.missed &= ~w.a.have;

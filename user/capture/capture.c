@@ -19,6 +19,7 @@
 
 #define DEFAULT_RING_BYTES (16u << 20)
 #define CPU_EVERY_NS 100000000ull
+#define FLUSH_EVERY_NS 1000000000ull	/* what a crash may cost */
 #define REAP_EVERY_NS 400000000ull
 #define SETTLE_US 2000	/* after disarming: for programs that are running just then */
 
@@ -34,7 +35,7 @@ struct capture {
 	struct utsname uname;
 	uint32_t epoch;		/* recordings so far */
 	bool armed;
-	uint64_t begin_ns, cpu_ns, reap_ns;
+	uint64_t begin_ns, cpu_ns, flush_ns, reap_ns;
 	int64_t begin_realtime_ns;
 	int write_rc;
 };
@@ -234,32 +235,6 @@ const struct recording_probe *capture_get_probes(const struct capture *c, size_t
 	return c->table.rec;
 }
 
-int capture_arm(struct capture *c, struct recording_writer *w, struct error *err)
-{
-	int rc = ring_poll(c->ring, 0);
-
-	if (c->armed)
-		return error_set(err, ERR_OTHER, -EBUSY, "a recording is running already");
-	follow_reap(&c->follow, clock_ns(CLOCK_MONOTONIC));
-	if (!rc)
-		rc = collector_begin(&c->collector, w);
-	c->begin_ns = clock_ns(CLOCK_MONOTONIC);
-	c->begin_realtime_ns = clock_ns(CLOCK_REALTIME);
-	if (!rc)
-		rc = loss_begin(&c->loss, &c->loaded, c->table.nr, c->begin_ns);
-	if (rc)
-		return error_set(err, ERR_OUTPUT, rc, "can't begin the recording: %s", strerror(-rc));
-	c->write_rc = 0;
-	for (size_t i = 0; i < c->follow.nr; i++)
-		if (!c->follow.p[i].end_ns)
-			follow_read_cpu(&c->follow.p[i], w, c->begin_ns, false);
-	c->cpu_ns = c->begin_ns;
-	c->armed = true;
-	/* one store, and every probe records */
-	c->loaded.ctl->epoch = ++c->epoch;
-	return 0;
-}
-
 static void fill_info(struct capture *c, struct recording_info *info, uint64_t now)
 {
 	memset(info, 0, sizeof(*info));
@@ -275,6 +250,36 @@ static void fill_info(struct capture *c, struct recording_info *info, uint64_t n
 	for (size_t i = 0; i < RECORD_MAX_METRICS; i++)
 		info->metric_names[i] = info->metric_units[i] = "";
 	info->target_ended = !follow_living(&c->follow);
+}
+
+int capture_arm(struct capture *c, struct recording_writer *w, struct error *err)
+{
+	struct recording_info info;
+	int rc = ring_poll(c->ring, 0);
+
+	if (c->armed)
+		return error_set(err, ERR_OTHER, -EBUSY, "a recording is running already");
+	follow_reap(&c->follow, clock_ns(CLOCK_MONOTONIC));
+	if (!rc)
+		rc = collector_begin(&c->collector, w);
+	c->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	c->begin_realtime_ns = clock_ns(CLOCK_REALTIME);
+	fill_info(c, &info, 0);
+	if (!rc)
+		rc = recording_write_info(w, &info);
+	if (!rc)
+		rc = loss_begin(&c->loss, &c->loaded, c->table.nr, c->begin_ns);
+	if (rc)
+		return error_set(err, ERR_OUTPUT, rc, "can't begin the recording: %s", strerror(-rc));
+	c->write_rc = 0;
+	for (size_t i = 0; i < c->follow.nr; i++)
+		if (!c->follow.p[i].end_ns)
+			follow_read_cpu(&c->follow.p[i], w, c->begin_ns, false);
+	c->cpu_ns = c->flush_ns = c->begin_ns;
+	c->armed = true;
+	/* one store, and every probe records */
+	c->loaded.ctl->epoch = ++c->epoch;
+	return 0;
 }
 
 int capture_disarm(struct capture *c, struct recording_info *ret_info, struct error *err)
@@ -345,6 +350,11 @@ static void keep_house(struct capture *c, uint64_t now)
 		if (!c->follow.p[i].end_ns)
 			follow_read_cpu(&c->follow.p[i], w, now, false);
 	loss_write(&c->loss, &c->loaded, w, now);
+	if (now - c->flush_ns < FLUSH_EVERY_NS)
+		return;
+	c->flush_ns = now;
+	if (!c->write_rc)
+		c->write_rc = recording_writer_flush(w);
 }
 
 int capture_poll(struct capture *c, int timeout_ms, struct error *err)

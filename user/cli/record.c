@@ -144,17 +144,23 @@ static int export_recording(int fd, const struct record_options *o, struct error
 static int finish(struct capture *c, const struct record_options *o, struct recording_writer *w, struct error *err)
 {
 	struct recording_info info;
+	struct error write_err;
 	size_t nr;
 	const struct recording_probe *probes;
-	int fd, rc = capture_disarm(c, &info, err);
+	int fd, write_rc, rc = capture_disarm(c, &info, err);
 
 	probes = capture_get_probes(c, &nr);
+	if (!o->format) {
+		/* whatever went wrong: what was recorded is kept, and a full disk says so best itself */
+		write_rc = recording_writer_finish(w, &info, probes, nr, &write_err);
+		if (write_rc)
+			*err = write_err;
+		return write_rc ? write_rc : rc;
+	}
 	if (rc) {
 		recording_writer_abort(w);
 		return rc;
 	}
-	if (!o->format)
-		return recording_writer_finish(w, &info, probes, nr, err);
 	rc = recording_writer_finish_fd(w, &info, probes, nr, &fd, err);
 	if (rc)
 		return rc;

@@ -165,6 +165,8 @@ static int fill_end(struct session_builder *b, const struct rec_end *rec, struct
 		ev->flags |= EV_CLIPPED;
 	if (rec->flags & REC_F_DEEP)
 		ev->flags |= EV_DEEP;
+	if (rec->flags & REC_F_NO_RETURN)
+		ev->flags |= EV_NO_END;
 	if (rec->hidden_hits) {
 		if (get_extra(b, ev, &extra))
 			return -ENOMEM;

@@ -232,6 +232,10 @@ static int decode(struct details *d, const uint8_t *p, size_t n, struct args *re
 		p += arg.bytes + (-arg.bytes & 3u);
 	}
 	set_size(edge, ret->present, &detail);
+	if (detail.event_name && !detail_has(&detail, FIELD_THREAD_TYPE)) {
+		detail.thread_type = THREAD_TYPE_EVENT;	/* only event handlers have one */
+		detail.has |= 1u << FIELD_THREAD_TYPE;
+	}
 	return details_intern(d, &detail, &ret->detail);
 }
 

@@ -33,7 +33,7 @@ static int make(struct inherit *in, uint32_t detail, uint32_t caller, const char
 	}
 	if (caller) {
 		from = details_get(in->b->details, caller);
-		d.thread_type = detail_has(from, FIELD_THREAD_TYPE) ? from->thread_type : THREAD_TYPE_EVENT;
+		d.thread_type = from->thread_type;
 		d.has |= 1u << FIELD_THREAD_TYPE;
 		if (from->event_name && !d.event_name) {
 			d.event_name = from->event_name;

@@ -204,16 +204,12 @@ static int fill_event(struct fill *f, struct raw_event *ev, uint64_t calls, uint
 
 static int fill_call(struct fill *f, struct raw_event *ev)
 {
-	struct spot *spot = &f->spots[ev->level + 1], *outer = spot - 1;
-	const struct event_detail *detail;
+	struct spot *spot = &f->spots[ev->level + 1], *outer = &f->spots[ev->caller];
 	uint32_t at;
 
 	if (ev->state & RAW_HIDDEN) {
 		*spot = *outer;
-		if (ev->state & RAW_SWITCH)
-			spot->id = 0;
-		detail = details_get(f->b->details, ev->detail);
-		if (detail_has(detail, FIELD_THREAD_TYPE) || detail->event_name)
+		if (detail_has(details_get(f->b->details, ev->detail), FIELD_THREAD_TYPE))
 			spot->caller = ev->detail;
 		return 0;
 	}

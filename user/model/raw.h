@@ -36,6 +36,7 @@ struct raw_event {
 	uint32_t position;	/* of a RAW_ROOT among all events */
 	uint16_t probe;
 	union { uint16_t depth, level; };
+	uint16_t caller;	/* number of the caller's level: level, unless it runs on another stack; 0: none */
 	uint8_t flags;		/* enum event_flag */
 	uint8_t state;		/* enum raw_state */
 };

@@ -19,10 +19,11 @@ struct level {
 	struct cost cost;
 	uint32_t place;
 	uint32_t shown;		/* number of the level that shows it: itself or the nearest caller; 0: none */
+	uint32_t above;		/* number of the level whose event it is shown below; 0: none */
+	uint32_t run;		/* number of the level whose event is on top of its timeline */
 	uint32_t size, children;	/* in the tree that is shown */
 	uint32_t first, last;	/* aggregates below it, linked: index + 1 */
 	uint16_t depth;
-	bool attached;		/* shown below another level's event */
 	bool gone;		/* bound_ns is where the process went away */
 };
 
@@ -75,7 +76,7 @@ static bool attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
 
 	p->events++;
 	p->first_ns = min_u64(p->first_ns, ev->start_ns);
-	if (shown && tr->levels[shown - 1].place == ev->place && !(ev->state & RAW_SWITCH))
+	if (shown && tr->levels[shown - 1].place == ev->place)
 		return true;
 	ev->state |= RAW_ROOT;
 	if (shown && tr->levels[shown - 1].place != ev->place)
@@ -194,11 +195,9 @@ static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 		flag_overhead(ev);
 		count_flags(&tr->b->session->counts, ev);
 	}
-	if (!hidden && l->attached) {
-		uint32_t shown = outer->shown;
-
-		tr->levels[shown - 1].size += l->size;
-		tr->levels[shown - 1].children++;
+	if (!hidden && l->above) {
+		tr->levels[l->above - 1].size += l->size;
+		tr->levels[l->above - 1].children++;
 	}
 	if (outer) {
 		outer->cursor_ns = ev->end_ns;
@@ -211,14 +210,17 @@ static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 	tr->nr--;
 }
 
-/* Closes what can't be open any more when a call or mark begins. Its caller is on top then, or the nearest known. */
-static void close_ended(struct tree *tr, const struct raw_event *ev)
+/*
+ * Closes what can't be open any more when a call or mark begins. Returns the number of the level that is its caller,
+ * or the nearest known one; 0: none. Levels above that one are open on other stacks.
+ */
+static uint32_t close_ended(struct tree *tr, const struct raw_event *ev)
 {
 	const struct level *levels = tr->levels;
 	uint64_t start = ev->start_ns, caller = ev->parent_id;
+	uint32_t n;
 
-	/* on another stack, with no caller: says nothing about the calls below */
-	if (caller || !(ev->state & RAW_SWITCH)) {
+	if (!(ev->state & RAW_SWITCH)) {
 		while (tr->nr && levels[tr->nr - 1].call_id > caller)
 			pop(tr, start, false);
 		/* the caller itself was lost: its own callers are less deep than it */
@@ -228,6 +230,15 @@ static void close_ended(struct tree *tr, const struct raw_event *ev)
 	}
 	while (tr->nr && levels[tr->nr - 1].bound_ns < start)
 		pop(tr, start, false);
+	if (!(ev->state & RAW_SWITCH))
+		return tr->nr;
+	for (n = tr->nr; n && levels[n - 1].call_id != caller; )
+		n--;
+	/* what is open above it stands below another top-level event, if the flag tells the truth */
+	for (uint32_t i = n; n && i < tr->nr; i++)
+		while (levels[i].run == levels[n - 1].run && i < tr->nr)
+			pop(tr, start, false);
+	return n;
 }
 
 static int resolve_place(struct tree *tr, struct raw_event *ev, const struct level *outer)
@@ -261,13 +272,18 @@ static int note_url(struct tree *tr, const struct raw_event *ev)
 	return url ? frames_url(&tr->b->frames, ev->place, ev->start_ns, url) : 0;
 }
 
-static void push(struct tree *tr, struct raw_event *ev)
+/* Opens a level. `caller`: the number of the one that it was called from, 0 if none; lower than the top of the stack
+ * for a call on another stack, which is accounted by what it interrupts nevertheless. */
+static void push(struct tree *tr, struct raw_event *ev, uint32_t caller)
 {
 	struct level *l, *outer;
 	uint64_t ceiling, gone = UINT64_MAX;
+	uint32_t shown;
 
-	if (tr->nr == RAW_MAX_LEVELS)
+	if (tr->nr == RAW_MAX_LEVELS) {
 		pop(tr, ev->start_ns, false);
+		caller = caller > tr->nr ? tr->nr : caller;
+	}
 	l = &tr->levels[tr->nr];
 	outer = tr->nr ? l - 1 : NULL;
 	memset(l, 0, sizeof(*l));
@@ -284,19 +300,25 @@ static void push(struct tree *tr, struct raw_event *ev)
 		l->gone = true;	/* what lost its end in there was clipped as well */
 	l->cursor_ns = ev->start_ns;
 	l->cost = cost_of(tr, ev, ev->start_ns);
-	if (resolve_place(tr, ev, outer) || note_url(tr, ev))
+	if (resolve_place(tr, ev, caller ? &tr->levels[caller - 1] : NULL) || note_url(tr, ev))
 		tr->rc = -ENOMEM;
 	if (tr->rc)
 		return;
 	l->place = ev->place;
 	ev->level = tr->nr++;
+	ev->caller = caller;
+	shown = caller ? tr->levels[caller - 1].shown : 0;
 	if (ev->state & RAW_HIDDEN) {
-		l->shown = outer && !(ev->state & RAW_SWITCH) ? outer->shown : 0;
+		l->shown = shown;
+		l->run = shown ? tr->levels[shown - 1].run : 0;
 		return;
 	}
 	l->size = 1;
-	l->shown = tr->nr;
-	l->attached = attach(tr, ev, outer ? outer->shown : 0);
+	l->shown = l->run = tr->nr;
+	if (attach(tr, ev, shown)) {
+		l->above = shown;
+		l->run = tr->levels[shown - 1].run;
+	}
 }
 
 /* --- the loose items --- */
@@ -340,15 +362,13 @@ static void add_loose(struct tree *tr, uint32_t index)
 	l->before = tr->main;
 	switch (l->kind) {
 	case LOOSE_EVENT:
-		close_ended(tr, &l->ev);
-		push(tr, &l->ev);
+		push(tr, &l->ev, close_ended(tr, &l->ev));
 		break;
 	case LOOSE_AGGREGATE:
 		add_aggregate(tr, index);
 		break;
 	default:
-		close_ended(tr, &l->ev);
-		place_loose(tr, index, tr->nr);
+		place_loose(tr, index, close_ended(tr, &l->ev));
 	}
 	tr->side++;
 }
@@ -371,8 +391,7 @@ int tree_make(struct session_builder *b, struct raw_thread *t)
 			add_loose(&tr, tr.side);
 			continue;
 		}
-		close_ended(&tr, ev);
-		push(&tr, ev);
+		push(&tr, ev, close_ended(&tr, ev));
 		tr.main++;
 	}
 	while (!tr.rc && tr.nr)

@@ -14,6 +14,7 @@ struct query {
 	double start_ms, end_ms;	/* closed interval, since the session began */
 	uint32_t nr_types;	/* 0: all */
 	const uint32_t *types;	/* unknown ones match nothing */
+	bool no_process;	/* MODE_REDUCE_ALL without the PROCESS event */
 };
 
 struct result_event {
@@ -26,7 +27,7 @@ struct result_event {
 	bool has_tree;		/* MODE_ALL: the five below */
 	uint32_t id, parent, child_count;
 	uint64_t agg_time_ns, agg_overhead_ns;
-	bool has_detail;	/* type-specific message is to be sent */
+	bool has_detail;	/* type-specific message is to be sent: all that it requires is known */
 	const struct event_detail *detail;	/* never NULL */
 	uint16_t probe;		/* MODE_ALL */
 };

@@ -18,8 +18,9 @@ struct lead {
 	size_t nr;
 	bool many;			/* more than that */
 	bool wanted;
+	bool absent[ENGINE_MAX_NAMES];	/* anchors whose text this build doesn't have */
 	char reason[256];
-	char calls[128];		/* probes that it was seen to call, as text */
+	char calls[96], callers[96];	/* probes that it was seen to call, and to be called by, as text */
 };
 
 struct leads {
@@ -79,10 +80,28 @@ static void explain_empty(struct lead *lead, const char *anchor, const struct an
 		snprintf(lead->reason, sizeof(lead->reason), "anchor '%s' leads to no function", anchor);
 }
 
+/* Texts come and go with the versions of an engine. One that is gone says nothing, as long as others remain; all that are
+ * there must agree. Returns the index of the first that counts, or nr_anchors. */
+static size_t sort_out_absent(const struct leads *l, struct lead *lead)
+{
+	const struct engine_probe *p = lead->probe;
+	size_t first = p->nr_anchors;
+
+	for (size_t k = p->nr_anchors; k-- > 0;) {
+		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
+
+		lead->absent[k] = !set->nr && (set->no_string || set->no_reference);
+		if (!lead->absent[k])
+			first = k;
+	}
+	return first;
+}
+
 /* Keeps the functions that every anchor means. */
 static void intersect(const struct leads *l, struct lead *lead)
 {
 	const struct engine_probe *p = lead->probe;
+	size_t start = sort_out_absent(l, lead), other = start;
 	const struct anchor_set *first;
 
 	if (!p->nr_anchors)
@@ -90,18 +109,21 @@ static void intersect(const struct leads *l, struct lead *lead)
 	for (size_t k = 0; k < p->nr_anchors; k++) {
 		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
 
-		if (!set->nr) {
+		if (!set->nr && (!lead->absent[k] || start == p->nr_anchors)) {
 			explain_empty(lead, p->anchors[k], set);
 			return;
 		}
 	}
-	first = anchor_finder_set(l->finder, lead->first);
+	first = anchor_finder_set(l->finder, lead->first + start);
 	for (size_t i = 0; i < first->nr; i++) {
 		const struct anchor_match *m = &first->matches[i];
 		bool all = true;
 
-		for (size_t k = 1; k < p->nr_anchors && all; k++)
-			all = find_match(anchor_finder_set(l->finder, lead->first + k), m->function.start);
+		for (size_t k = start + 1; k < p->nr_anchors && all; k++) {
+			all = lead->absent[k] ||
+			      find_match(anchor_finder_set(l->finder, lead->first + k), m->function.start);
+			other = all ? other : k;
+		}
 		if (!all)
 			continue;
 		if (lead->nr == MAX_CANDIDATES)
@@ -110,9 +132,9 @@ static void intersect(const struct leads *l, struct lead *lead)
 			lead->found[lead->nr++] = *m;
 	}
 	if (!lead->nr)
-		snprintf(lead->reason, sizeof(lead->reason), "its anchors lead to different functions: '%s' to 0x%llx, '%s' to 0x%llx",
-			 p->anchors[0], (unsigned long long)first->matches[0].function.start, p->anchors[1],
-			 (unsigned long long)anchor_finder_set(l->finder, lead->first + 1)->matches[0].function.start);
+		snprintf(lead->reason, sizeof(lead->reason), "its anchors lead to different functions: '%.64s' to 0x%llx, '%.64s' to 0x%llx",
+			 p->anchors[start], (unsigned long long)first->matches[0].function.start, p->anchors[other],
+			 (unsigned long long)anchor_finder_set(l->finder, lead->first + other)->matches[0].function.start);
 }
 
 struct call_search {
@@ -155,12 +177,18 @@ static void drop(struct lead *lead, const bool *keep)
 	lead->nr = n;
 }
 
+static void append_name(char *list, size_t size, const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
 /* Keeps the candidates that call one of the callee's, and of the callee's those that are called. */
 static void check_call(const struct leads *l, struct lead *lead, struct lead *callee)
 {
 	bool keep[MAX_CANDIDATES] = { false }, called[MAX_CANDIDATES] = { false };
 	bool any = false;
-	size_t used;
 
 	for (size_t i = 0; i < lead->nr; i++) {
 		bool hit[MAX_CANDIDATES] = { false };
@@ -182,8 +210,8 @@ static void check_call(const struct leads *l, struct lead *lead, struct lead *ca
 	}
 	drop(lead, keep);
 	drop(callee, called);
-	used = strlen(lead->calls);
-	snprintf(lead->calls + used, sizeof(lead->calls) - used, "%s%s", used ? ", " : "", callee->probe->name);
+	append_name(lead->calls, sizeof(lead->calls), callee->probe->name);
+	append_name(callee->callers, sizeof(callee->callers), lead->probe->name);
 }
 
 static void check_calls(const struct leads *l)
@@ -204,7 +232,7 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 	snprintf(s->function, sizeof(s->function), "%s", a->terms[0].text);
 	for (size_t k = 0; k < lead->probe->nr_anchors && n < cap; k++)
 		for (size_t t = 0; t < a[k].nr_terms && n < cap; t++)
-			if (!a[k].terms[t].negated)
+			if (!a[k].terms[t].negated && !lead->absent[k])
 				n += snprintf(s->evidence + n, cap - n, "%s\"%s\"", n ? ", " : "", a[k].terms[t].text);
 	if (n < cap)
 		n += snprintf(s->evidence + n, cap - n, "%s", lead->nr > 1 ? "; one of several candidates" : "; only match");
@@ -213,6 +241,8 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 			      m->helpers > 1 ? "s" : "");
 	if (n < cap && lead->calls[0])
 		n += snprintf(s->evidence + n, cap - n, "; calls %s", lead->calls);
+	if (n < cap && lead->callers[0])
+		n += snprintf(s->evidence + n, cap - n, "; called by %s", lead->callers);
 	if (n < cap)
 		snprintf(s->evidence + n, cap - n, "; start: %s; decoded up to the reference",
 			 function_proof_name(m->function.proof));

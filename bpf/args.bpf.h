@@ -112,11 +112,12 @@ static __always_inline bool read_caged(struct arg_ctx *a, __u64 addr, __u8 shift
 
 static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s, __u64 *p)
 {
+	__u8 op = s->op == STEP_GUARD ? s->pad[0] : s->op;
 	__s64 off = s->off;
 	__u64 v = 0;
 	bool ok = true;
 
-	switch (s->op) {
+	switch (op) {
 	case STEP_ADD:
 		*p += off;
 		return true;
@@ -132,6 +133,9 @@ static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s
 	case STEP_MASK_TEST:
 		a->absent = !(*p & off);
 		return *p & off;
+	case STEP_NEG:
+		*p = -*p;
+		return true;
 	case STEP_CAGE:
 		return read_caged(a, *p + off, s->pad[0] ? s->pad[0] : 3, p);
 	case STEP_LOAD64:
@@ -156,6 +160,10 @@ static __always_inline bool run_step(struct arg_ctx *a, const struct arg_step *s
 		break;
 	default:
 		return false;
+	}
+	if (s->op == STEP_GUARD) {
+		a->absent = ok && (v == s->pad[1]) == !!s->pad[2];
+		return ok && !a->absent;
 	}
 	*p = v;
 	return ok;

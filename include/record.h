@@ -205,6 +205,8 @@ enum step_op {
 	STEP_SHR = 10,	/* p >>= off */
 	STEP_NONZERO = 11,	/* absent unless p != 0 */
 	STEP_MASK_TEST = 12,	/* absent unless p & off */
+	STEP_NEG = 13,		/* p = -p */
+	STEP_GUARD = 14,	/* absent unless what stands at p + off, read as by step pad[0], is pad[1] (is not, with pad[2]) */
 };
 
 /* What stands at the end of the steps. */

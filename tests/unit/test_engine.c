@@ -108,6 +108,8 @@ static const struct { const char *text, *where, *what; } mistakes[] = {
 	{ HEAD "[p]\nfunction = f\nkind = flow-begin\n", "f:4:1: ", "group" },
 	{ HEAD "[p]\nfunction = f\ncalls = q\n", "f:4:1: ", "no such probe" },
 	{ HEAD "[p]\nanchor = abcd & \"abc\\q\"\n", "f:5:22: ", "escape" },
+	{ HEAD "[p]\nfunction = f\nunless = q\n", "f:4:1: ", "no such other probe" },
+	{ HEAD "[p]\nfunction = f\nunless = p\n", "f:4:1: ", "no such other probe" },
 	{ HEAD "[p]\nanchor = abc\n", "f:5:13: ", "shorter" },
 	{ HEAD "[p]\nfunction = f\nmodules = m\n", "f:6:1: ", "no key 'modules' in a probe" },
 	{ HEAD "[p]\nfunction = f\n\turl = rdi *8 : wtf\n", "f:6:17: ", "no kind of value" },

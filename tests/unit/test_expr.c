@@ -20,6 +20,8 @@ static const char *const good[][2] = {
 	{ "rdi : std-string", NULL }, { "rdi : libcxx-string", NULL }, { "rdi : ns-string", NULL }, { "rdi : v8-string", NULL },
 	{ "rdi : cstr16", NULL }, { "rdi : int", "rdi" }, { "5", NULL }, { "-0x10", "-16" }, { "0x7fffffffffffffff", "9223372036854775807" },
 	{ "rdi *8.u64", "rdi *8" }, { "rdi : cstr ( 7 )", "rdi : cstr(7)" },
+	{ "rsi neg", NULL }, { "rdi ~0x78<<1", NULL }, { "rdi *8 [24.u32=0] *8 : cstr", "rdi *8 [0x18.u32=0] *8 : cstr" },
+	{ "rdi [ -8 != 3 ]", "rdi [-8.u64!=3]" },
 };
 
 static void there_and_back(void **state)
@@ -99,7 +101,9 @@ static const struct { const char *text; size_t column; const char *what; } bad[]
 	{ "rdi : cstr(4097)", 12, "out of range" }, { "rdi : cstr(4", 13, "')'" }, { "rdi : int(4)", 10, "no text" },
 	{ "rdi : chars8", 13, "'['" }, { "rdi : chars8[]", 14, "a register" }, { "rdi : chars8[rsi", 17, "']'" },
 	{ "rdi : cstr[rsi]", 11, "'['" }, { "rdi *0 *0 *0 *0 *0 *0 *0 *0 *0 *0 *0", 35, "at most 10 steps" },
-	{ "rdi : chars8[rsi +1 +1 +1 +1 +1]", 30, "at most 4 steps" }, { "12 34", 4, "neither" }, { "rdi : chars8[rsi->n]", 17, "offset" },
+	{ "rdi : chars8[rsi +1 +1 +1 +1 +1]", 30, "at most 4 steps" }, { "12 34", 4, "neither" },
+	{ "rdi [8]", 7, "'='" }, { "rdi [8=256]", 8, "out of range" }, { "rdi [8=1", 9, "']'" }, { "rdi []", 6, "a number" },
+	{ "rdi ~8<<9", 9, "out of range" }, { "rdi negate", 5, "neither" }, { "rdi : chars8[rsi->n]", 17, "offset" },
 };
 
 static void mistakes(void **state)

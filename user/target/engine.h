@@ -28,6 +28,7 @@
  *   function = blink::Doc*::f    + a name or pattern (symbols.h); the first that matches anything is taken
  *   anchor = ^Document::update   + strings that the function, or a helper of it, refers to: anchors.h
  *   calls = OtherProbe           + a probe of this engine that the function calls
+ *   unless = OtherProbe          used only where that probe of this engine isn't found
  *   exit = auto                  auto, return (a return probe), sites (a probe on every way out)
  *   jit = yes                    JIT code may call it: never a return probe
  *   optional = yes               no warning where it isn't found
@@ -43,9 +44,10 @@
  *   REGISTER                     arg0 to arg5, or as the machine names it: rdi, rsi, …
  *   +N  -N                       add
  *   *N  *-N  *                   load 8 bytes from the value + N; *N.u32 .s32 .u16 .s16 .u8 load fewer
- *   ~N                           load a 4-byte compressed pointer from the value + N
- *   &N  >>N                      mask, shift right
+ *   ~N  ~N<<S                    load a 4-byte compressed pointer (of Oilpan's) from the value + N; S is its shift, by default 3
+ *   &N  >>N  neg                 mask, shift right, negate
  *   ?   ?&N                      absent unless the value (masked) is not 0
+ *   [N.u32=V]  [N.u8!=V]         absent unless what stands at the value + N is V, 0 to 255 (is not); the value stays
  *   ->MEMBER  .MEMBER            through debug information (arg0->document->url), before any other step
  *   KIND                         int, the default; text at the value: cstr, cstr16, chars8[LENGTH], chars16[LENGTH] with
  *                                LENGTH an expression of its own, in characters; std-string, libcxx-string, ns-cstring,
@@ -93,6 +95,7 @@ struct engine_probe {
 	size_t nr_anchors;
 	char *calls[ENGINE_MAX_NAMES];		/* probes that this function must call, directly or through a helper */
 	size_t nr_calls;
+	char *unless;		/* probe that, if found, makes this one needless; NULL */
 	struct arg_spec args[RECORD_MAX_ARGS];
 	char *members[RECORD_MAX_ARGS];		/* "->document->url": looked up in debug information, then its steps
 						 * precede args[i].steps; NULL: nothing to look up */

@@ -295,6 +295,7 @@ static const struct key probe_keys[] = {
 	{ "function", set_name, PROBE(functions), PROBE(nr_functions), NULL, true },
 	{ "anchor", set_name, PROBE(anchors), PROBE(nr_anchors), NULL, true },
 	{ "calls", set_name, PROBE(calls), PROBE(nr_calls), NULL, true },
+	{ "unless", set_string, PROBE(unless), 0, NULL, false },
 	{ "exit", set_word, PROBE(exit), 0, exit_policy_words, false },
 	{ "jit", set_bool, PROBE(jit), 0, NULL, false },
 	{ "optional", set_bool, PROBE(optional), 0, NULL, false },
@@ -446,6 +447,8 @@ static int finish_probe(struct reader *r, struct engine_probe *p)
 	for (size_t i = 0; i < p->nr_calls; i++)
 		if (!engine_probe_by_name(r->engine, p->calls[i]))
 			return fail_line(r, p->line, 1, "[%s] calls '%s', but there is no such probe", p->name, p->calls[i]);
+	if (p->unless && (!engine_probe_by_name(r->engine, p->unless) || !strcmp(p->unless, p->name)))
+		return fail_line(r, p->line, 1, "[%s] stands in for '%s', but there is no such other probe", p->name, p->unless);
 	if (!p->label)
 		p->label = strdup(p->name);
 	if (!p->group)

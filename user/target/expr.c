@@ -118,28 +118,74 @@ static int add_step(struct parser *p, const char *where, struct chain *c, int op
 	return 0;
 }
 
-/* Behind '*': [N][.WIDTH]; behind '~': [N]. */
+/* ".WIDTH", if it stands here. */
+static int parse_width(struct parser *p, int *ret_op)
+{
+	int n;
+
+	if (*p->at != '.')
+		return 0;
+	n = word_length(p->at + 1);
+	*ret_op = find_word(load_words, p->at + 1, n);
+	if (!*ret_op)
+		return fail_at(p, p->at + 1, "'%.*s' is no width; u64, u32, s32, u16, s16 and u8 are", n, p->at + 1);
+	p->at += 1 + n;
+	return 0;
+}
+
+/* Behind '*': [N][.WIDTH]; behind '~': [N][<<SHIFT]. */
 static int parse_load(struct parser *p, const char *where, struct chain *c)
 {
-	int op = *where == '~' ? STEP_CAGE : STEP_LOAD64, n;
-	int64_t off = 0;
-	int err;
+	int op = *where == '~' ? STEP_CAGE : STEP_LOAD64;
+	int64_t off = 0, shift = 0;
+	int err = 0;
 
-	if (*p->at == '-' || *p->at == '+' || isdigit((unsigned char)*p->at)) {
+	if (*p->at == '-' || *p->at == '+' || isdigit((unsigned char)*p->at))
 		err = parse_number(p, INT32_MIN, INT32_MAX, &off);
-		if (err)
-			return err;
+	if (!err && op == STEP_CAGE && *p->at == '.')
+		err = fail_at(p, p->at, "a compressed pointer has one width; '.' can't follow '~'");
+	else if (!err && op == STEP_LOAD64)
+		err = parse_width(p, &op);
+	if (!err && op == STEP_CAGE && p->at[0] == '<' && p->at[1] == '<') {
+		p->at += 2;
+		err = parse_number(p, 1, 7, &shift);
 	}
-	if (*p->at == '.') {
-		if (op == STEP_CAGE)
-			return fail_at(p, p->at, "a compressed pointer has one width; '.' can't follow '~'");
-		n = word_length(p->at + 1);
-		op = find_word(load_words, p->at + 1, n);
-		if (!op)
-			return fail_at(p, p->at + 1, "'%.*s' is no width; u64, u32, s32, u16, s16 and u8 are", n, p->at + 1);
-		p->at += 1 + n;
-	}
-	return add_step(p, where, c, op, off);
+	if (!err)
+		err = add_step(p, where, c, op, off);
+	if (!err)
+		c->steps[c->nr - 1].pad[0] = shift;
+	return err;
+}
+
+/* Behind '[': N[.WIDTH] = VALUE ] or != */
+static int parse_guard(struct parser *p, const char *where, struct chain *c)
+{
+	int64_t off = 0, value = 0;
+	int op = STEP_LOAD64, err;
+	bool not;
+
+	skip_blanks(p);
+	err = parse_number(p, INT32_MIN, INT32_MAX, &off) ?: parse_width(p, &op);
+	if (err)
+		return err;
+	skip_blanks(p);
+	not = *p->at == '!';
+	p->at += not;
+	if (*p->at != '=')
+		return fail_at(p, p->at, "'=' or '!=' is expected here, as in [8.u32=0]");
+	p->at++;
+	skip_blanks(p);
+	err = parse_number(p, 0, UINT8_MAX, &value);
+	if (err)
+		return err;
+	skip_blanks(p);
+	if (*p->at != ']')
+		return fail_at(p, p->at, "']' is expected here");
+	p->at++;
+	err = add_step(p, where, c, STEP_GUARD, off);
+	if (!err)
+		memcpy(c->steps[c->nr - 1].pad, (uint8_t[]){ op, value, not }, 3);
+	return err;
 }
 
 /* One step, if one stands here: 1, 0 at the end of the chain, -errno. */
@@ -156,6 +202,9 @@ static int parse_step(struct parser *p, struct chain *c)
 	case '*': case '~':
 		p->at++;
 		return parse_load(p, where, c) ?: 1;
+	case '[':
+		p->at++;
+		return parse_guard(p, where, c) ?: 1;
 	case '&':
 		op = STEP_AND;
 		p->at++;
@@ -174,7 +223,10 @@ static int parse_step(struct parser *p, struct chain *c)
 		p->at++;
 		break;
 	default:
-		return 0;
+		if (word_length(p->at) != 3 || memcmp(p->at, "neg", 3))
+			return 0;
+		p->at += 3;
+		return add_step(p, where, c, STEP_NEG, 0) ?: 1;
 	}
 	skip_blanks(p);
 	err = parse_number(p, op == STEP_SHR ? 1 : INT32_MIN, op == STEP_SHR ? 63 : INT32_MAX, &n);
@@ -302,7 +354,7 @@ static int parse_all(struct parser *p, struct arg_spec *ret, char **ret_member)
 		return err;
 	skip_blanks(p);
 	if (*p->at)
-		return fail_at(p, p->at, "'%.20s' is neither a step (*N ~N +N -N &N >>N ?) nor ': KIND'", p->at);
+		return fail_at(p, p->at, "'%.20s' is neither a step (*N ~N +N -N &N >>N ? neg [N=V]) nor ': KIND'", p->at);
 	return 0;
 }
 
@@ -349,26 +401,37 @@ static void print_offset(char *dst, size_t size, size_t *len, const char *op, in
 	append(dst, size, len, amount < 10 ? " %s%s%u" : " %s%s0x%x", op, off < 0 ? "-" : "", amount);
 }
 
+static void print_step(const struct arg_step *s, char *dst, size_t size, size_t *len)
+{
+	const char *width = word_of(load_words, s->op == STEP_GUARD ? s->pad[0] : s->op);
+
+	switch (s->op) {
+	case STEP_ADD: print_offset(dst, size, len, s->off < 0 ? "" : "+", s->off); break;
+	case STEP_AND: print_offset(dst, size, len, "&", s->off); break;
+	case STEP_SHR: print_offset(dst, size, len, ">>", s->off); break;
+	case STEP_MASK_TEST: print_offset(dst, size, len, "?&", s->off); break;
+	case STEP_NONZERO: append(dst, size, len, " ?"); break;
+	case STEP_NEG: append(dst, size, len, " neg"); break;
+	case STEP_CAGE:
+		print_offset(dst, size, len, "~", s->off);
+		if (s->pad[0])
+			append(dst, size, len, "<<%u", s->pad[0]);
+		break;
+	case STEP_GUARD:
+		print_offset(dst, size, len, "[", s->off);
+		append(dst, size, len, ".%s%s%u]", width ? width : "?", s->pad[2] ? "!=" : "=", s->pad[1]);
+		break;
+	default:
+		print_offset(dst, size, len, "*", s->off);
+		if (s->op != STEP_LOAD64)
+			append(dst, size, len, ".%s", width ? width : "?");
+	}
+}
+
 static void print_steps(const struct arg_step *steps, size_t nr, char *dst, size_t size, size_t *len)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const char *width = word_of(load_words, steps[i].op);
-
-		if (width) {
-			print_offset(dst, size, len, "*", steps[i].off);
-			if (steps[i].op != STEP_LOAD64)
-				append(dst, size, len, ".%s", width);
-			continue;
-		}
-		switch (steps[i].op) {
-		case STEP_ADD: print_offset(dst, size, len, steps[i].off < 0 ? "" : "+", steps[i].off); break;
-		case STEP_CAGE: print_offset(dst, size, len, "~", steps[i].off); break;
-		case STEP_AND: print_offset(dst, size, len, "&", steps[i].off); break;
-		case STEP_SHR: print_offset(dst, size, len, ">>", steps[i].off); break;
-		case STEP_MASK_TEST: print_offset(dst, size, len, "?&", steps[i].off); break;
-		case STEP_NONZERO: append(dst, size, len, " ?"); break;
-		}
-	}
+	for (size_t i = 0; i < nr; i++)
+		print_step(&steps[i], dst, size, len);
 }
 
 int expr_print(const struct arg_spec *spec, const struct arch *arch, char *dst, size_t size)

@@ -107,6 +107,21 @@ static void refuse_doubles(struct site_list *list)
 		}
 }
 
+/* A probe that stands in for another is not needed where that one was found. */
+static void refuse_needless(struct site_list *list, const struct engine *engine)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct site *s = &list->sites[i];
+		const struct engine_probe *other = s->probe->unless ? engine_probe_by_name(engine, s->probe->unless) : NULL;
+
+		for (size_t k = 0; k < list->nr && other && s->source; k++)
+			if (list->sites[k].probe == other && list->sites[k].source) {
+				s->source = SITE_NONE;
+				snprintf(s->reason, sizeof(s->reason), "not needed: [%s] was found", other->name);
+			}
+	}
+}
+
 static int by_probe(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
@@ -129,6 +144,7 @@ static int search(struct site_search *s, struct error *err)
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	if (s->list->nr)
 		qsort(s->list->sites, s->list->nr, sizeof(*s->list->sites), by_probe);
+	refuse_needless(s->list, s->engine);
 	refuse_doubles(s->list);
 	return 0;
 }

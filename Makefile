@@ -79,6 +79,8 @@ $(O)/user/%.o: user/%.c | $(SKEL) $(PROTO_C) $(GEN_H)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
+$(O)/user/export/html_page.o: user/export/report.html
+
 $(O)/gen/%.pb-c.o: $(O)/gen/%.pb-c.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-shadow -c -o $@ $<

@@ -16,6 +16,7 @@ const struct export_format *const export_formats[] = {
 	&export_metrics,
 	&export_folded,
 	&export_speedscope,
+	&export_html,
 	&export_csv,
 	&export_jsonl,
 	NULL

@@ -6,6 +6,7 @@ import json, os, signal, subprocess, sys, tempfile, time
 
 import chromium
 import tracecompare
+from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,18 +37,6 @@ PAIRS = {
 }
 # these many must be there and equal (issue: nine); the table of results shows the rest as well
 REQUIRED = 9
-
-
-class Tap:
-    def __init__(self):
-        self.n = 0
-
-    def ok(self, condition, name, detail=""):
-        self.n += 1
-        print("%sok %d - %s" % ("" if condition else "not ", self.n, name), flush=True)
-        if detail:
-            print("# " + detail.replace("\n", "\n# "), flush=True)
-        return condition
 
 
 def record(browser, out, page, done):
@@ -99,11 +88,11 @@ def load(path):
 def main():
     tap = Tap()
     if os.geteuid():
-        print("ok 1 - chromium # SKIP attaching needs root")
-        return
+        tap.skip("chromium", "attaching needs root")
+        return tap.done()
     if not chromium.installed():
-        print("ok 1 - chromium # SKIP no Chromium is installed")
-        return
+        tap.skip("chromium", "no Chromium is installed")
+        return tap.done()
     work = tempfile.mkdtemp(prefix="framescope-trace-")
     out = os.path.join(work, "run.fscope")
     server, base = chromium.serve(os.path.join(HERE, "pages"))
@@ -133,7 +122,7 @@ def main():
     for name in os.listdir(work):
         os.unlink(os.path.join(work, name))
     os.rmdir(work)
-    print("1..%d" % tap.n)
+    tap.done()
 
 
 main()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""TAP lines for tests/run."""
+
+
+class Tap:
+    def __init__(self):
+        self.n = 0
+
+    def ok(self, condition, name, detail=""):
+        self.n += 1
+        print("%sok %d - %s" % ("" if condition else "not ", self.n, name), flush=True)
+        if detail:
+            print("# " + str(detail).strip().replace("\n", "\n# "), flush=True)
+        return condition
+
+    def skip(self, name, reason):
+        self.n += 1
+        print("ok %d - %s # SKIP %s" % (self.n, name, reason), flush=True)
+
+    def done(self):
+        print("1..%d" % self.n, flush=True)

@@ -14,7 +14,7 @@ CYCLES = 20
 
 
 def sites(binary):
-    rows = json.loads(subprocess.run([FRAMESCOPE, "probes", "--binary", binary, "--json"], check=True,
+    rows = json.loads(subprocess.run([FRAMESCOPE, "probes", "--binary", binary, "--json", "--no-cache"], check=True,
                                      stdout=subprocess.PIPE, text=True).stdout)["probes"]
     return [int(r["offset"], 0) if isinstance(r["offset"], str) else r["offset"] for r in rows if r.get("offset")]
 
@@ -115,6 +115,8 @@ def long_recording(tap, b, work, offsets):
         q = start(b.pid, other, "-d", "1")
         q.communicate(timeout=60)
         beside.append(hits(other))
+    # the file's pages must read as they are on disk, not with the first one's breakpoints
+    tap.ok(sites(b.binary) == offsets, "functions are found as well while probes sit on them")
     tap.ok(min(beside) > 0, "a second framescope records beside the first", "calls: %s" % beside)
     time.sleep(max(0, end - time.monotonic()))
     text = p.communicate(timeout=120)[1]

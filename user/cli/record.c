@@ -80,8 +80,8 @@ static void print_line(const char *what, const char *name, const char *text)
 {
 	char n[256], t[640];
 
-	text_printable(name, strlen(name), n, sizeof(n));
-	text_printable(text, strlen(text), t, sizeof(t));
+	n[text_printable(name, strlen(name), n, sizeof(n) - 1)] = '\0';
+	t[text_printable(text, strlen(text), t, sizeof(t) - 1)] = '\0';
 	fprintf(stderr, "framescope: %s %s: %s\n", what, n, t);
 }
 

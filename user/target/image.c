@@ -45,7 +45,11 @@ static int map_file(struct image *img, struct error *err)
 	img->size = st.st_size;
 	img->dev = st.st_dev;
 	img->inode = st.st_ino;
-	map = mmap(NULL, img->size, PROT_READ, MAP_PRIVATE, img->fd, 0);
+	/*
+	 * Shared, not private: into a private mapping the kernel plants the breakpoints of whoever probes this file
+	 * just now (uprobes.c, valid_vma()), and a function's first byte would read as padding.
+	 */
+	map = mmap(NULL, img->size, PROT_READ, MAP_SHARED, img->fd, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, ERR_OTHER, -errno, "%s can't be mapped: %s", img->path, strerror(errno));
 	img->bytes = map;

@@ -24,7 +24,7 @@ static void fill_event(const struct session *s, uint32_t id, struct result_event
 	};
 }
 
-static int list_events(const struct selection *sel, struct query_result *ret)
+static int list_events(const struct selection *sel, size_t max, struct query_result *ret)
 {
 	struct select_walk w = { .at = sel->from };
 	size_t cap = 0;
@@ -33,6 +33,8 @@ static int list_events(const struct selection *sel, struct query_result *ret)
 	while (select_next(sel, &w, &at)) {
 		if (!select_matches(sel, at))
 			continue;
+		if (max && ret->nr == max)
+			return -ENOMEM;
 		if (ret->nr == cap) {
 			struct result_event *grown;
 
@@ -120,7 +122,7 @@ int query_events(const struct session *s, const struct query *q, struct query_re
 			add_process(&sel, &result);
 		break;
 	default:
-		rc = list_events(&sel, &result);
+		rc = list_events(&sel, q->max_events, &result);
 	}
 	if (rc) {
 		query_result_free(&result);

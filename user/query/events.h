@@ -14,6 +14,7 @@ struct query {
 	double start_ms, end_ms;	/* closed interval, since the session began */
 	uint32_t nr_types;	/* 0: all */
 	const uint32_t *types;	/* unknown ones match nothing */
+	size_t max_events;	/* MODE_ALL: if there are more, -ENOMEM and nothing; 0: no limit */
 	bool no_process;	/* MODE_REDUCE_ALL without the PROCESS event */
 };
 

@@ -4,13 +4,12 @@
 
 #define NS_PER_MS 1e6
 
-/* until the queries are there */
-#pragma weak query_events
-#pragma weak query_result_free
+#define EVENT_BYTES 128	/* what an event takes when encoded: more than fit into an answer are not even gathered */
 
 /* The messages of one event, for the encoder to take before the next one is asked for. */
 struct event_messages {
 	const struct query_result *result;
+	bool details;	/* of the type, also where what it requires isn't known */
 	Profiler__Event event;
 	Profiler__Interval interval;
 	Profiler__CssSelectorMatchingEvent selector;
@@ -117,15 +116,17 @@ static const ProtobufCMessage *event_message(void *arg, size_t index)
 		m->event.has_aggregatedoverhead = 1;
 		m->event.aggregatedoverhead = e->agg_overhead_ns / NS_PER_MS;
 	}
-	if (e->has_detail)
+	if (m->details)
 		fill_detail(m, e->type, e->detail);
 	return &m->event.base;
 }
 
-static void reply_result(struct client *c, const struct request *r, const struct query_result *result)
+static void reply_result(struct client *c, const struct request *r, int mode, const struct query_result *result)
 {
 	Profiler__Events reply = PROFILER__EVENTS__INIT;
-	struct event_messages messages = { .result = result };
+	struct event_messages messages = {
+		.result = result, .details = mode == MODE_ALL || mode == MODE_REDUCE_UNIQUE_EVENTS,
+	};
 	struct codec_list list = { .field = "eventList", .nr = result->nr, .item = event_message, .arg = &messages };
 	Profiler__Interval interval;
 
@@ -197,16 +198,13 @@ void events_reply(struct client *c, const struct request *r, const struct sessio
 	struct query q = { 0 };
 
 	fill_query(&q, arg);
-	if (!query_events) {
-		client_fail(c, r, STATUS_INTERNAL_ERROR, "This build has no queries");
-		return;
-	}
+	q.max_events = c->host->limits.max_reply / EVENT_BYTES;
 	if (!find_timeline(c, r, s, pid, &q))
 		return;
 	if (query_events(s, &q, &result, &err)) {
 		client_fail_error(c, r, &err);
 		return;
 	}
-	reply_result(c, r, &result);
+	reply_result(c, r, q.mode, &result);
 	query_result_free(&result);
 }

@@ -69,34 +69,6 @@ static uint64_t limit_of(const struct code_map *map, uint64_t vaddr, uint64_t st
 	return next < limit ? next : limit;
 }
 
-bool function_at(const struct code_map *map, uint64_t vaddr, struct function *ret)
-{
-	uint64_t first;
-
-	if (vaddr - map->scan->base >= map->scan->size)
-		return false;
-	if (fde_range(map->image, &map->fdes, vaddr, &ret->start, &ret->end)) {
-		ret->proof = PROOF_FDE;
-		return ret->end - ret->start <= FUNCTION_MAX;
-	}
-	first = vaddr - map->scan->base > FUNCTION_MAX ? vaddr - FUNCTION_MAX : map->scan->base;
-	for (uint64_t a = vaddr & ~(uint64_t)(SCAN_GRID - 1); a >= first && a <= vaddr; a -= SCAN_GRID) {
-		int proof = grid_start(map, a);
-		uint64_t fde_start, fde_end;
-
-		/* what an unwind table covers between there and here is another function */
-		if (fde_range(map->image, &map->fdes, a, &fde_start, &fde_end))
-			return false;
-		if (!proof)
-			continue;
-		ret->start = a;
-		ret->end = next_start(map, vaddr, limit_of(map, vaddr, a));
-		ret->proof = proof;
-		return true;
-	}
-	return false;
-}
-
 uint64_t function_walk(const struct code_map *map, const struct function *f,
 		       bool (*each)(void *ctx, uint64_t vaddr, const struct insn *insn), void *ctx)
 {
@@ -119,6 +91,56 @@ uint64_t function_walk(const struct code_map *map, const struct function *f,
 		vaddr += insn.length;
 	}
 	return vaddr;
+}
+
+struct trim {
+	const struct code_map *map;
+	bool padding;		/* the last instruction looks like padding */
+};
+
+/* Padding up to the grid, and code behind it: another function, whether its start is known or not. A trap within a function
+ * is followed by other traps, or not by the grid. */
+static bool until_padding(void *ctx, uint64_t vaddr, const struct insn *insn)
+{
+	struct trim *t = ctx;
+	const uint8_t *p = image_at(t->map->image, vaddr, 1, NULL);
+
+	if (t->padding && vaddr % SCAN_GRID == 0 && insn->cls != INSN_STOP)
+		return false;
+	t->padding = insn->length == 1 && p && t->map->image->arch->padding(*p);
+	return true;
+}
+
+bool function_at(const struct code_map *map, uint64_t vaddr, struct function *ret)
+{
+	uint64_t first;
+
+	if (vaddr - map->scan->base >= map->scan->size)
+		return false;
+	if (fde_range(map->image, &map->fdes, vaddr, &ret->start, &ret->end)) {
+		ret->proof = PROOF_FDE;
+		return ret->end - ret->start <= FUNCTION_MAX;
+	}
+	first = vaddr - map->scan->base > FUNCTION_MAX ? vaddr - FUNCTION_MAX : map->scan->base;
+	for (uint64_t a = vaddr & ~(uint64_t)(SCAN_GRID - 1); a >= first && a <= vaddr; a -= SCAN_GRID) {
+		struct trim trim = { .map = map };
+		uint64_t fde_start, fde_end, end;
+		int proof = grid_start(map, a);
+
+		/* what an unwind table covers between there and here is another function */
+		if (fde_range(map->image, &map->fdes, a, &fde_start, &fde_end))
+			return false;
+		if (!proof)
+			continue;
+		ret->start = a;
+		ret->end = next_start(map, vaddr, limit_of(map, vaddr, a));
+		ret->proof = proof;
+		end = function_walk(map, ret, until_padding, &trim);
+		if (end < ret->end)
+			ret->end = end;
+		return vaddr < ret->end;
+	}
+	return false;
 }
 
 struct seek {

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Where functions end and how they can be left, on code made for the purpose; and images that lie about themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "target/functions.h"
+#include "unit/made_elf.h"
+
+struct opened {
+	struct image *img;
+	struct scan *scan;
+	struct code_map map;
+};
+
+static void open_code(const struct made_elf *m, struct opened *o)
+{
+	struct error err;
+
+	assert_int_equal(image_open(m->path, &o->img, &err), 0);
+	assert_int_equal(scan_run(o->img, NULL, 0, &o->scan, &err), 0);
+	code_map_init(&o->map, o->scan);
+}
+
+static void close_code(const struct made_elf *m, struct opened *o)
+{
+	scan_free(o->scan);
+	image_close(o->img);
+	unlink(m->path);
+}
+
+static size_t exits_of(const struct opened *o, uint64_t start, uint64_t *ret, bool *complete)
+{
+	struct function f;
+
+	assert_true(function_at(&o->map, start, &f));
+	assert_int_equal(f.start, start);
+	return function_exits(&o->map, &f, ret, 8, complete);
+}
+
+static void test_exits(void **state)
+{
+	uint64_t exits[8], ret1, jump1, virtual1;
+	struct made_elf m;
+	struct opened o;
+	bool complete;
+
+	(void)state;
+	made_begin(&m);
+	made_function(&m, 1);		/* two returns and a tail jump; a jump inside is none */
+	made_branch(&m, 10);
+	made_jump(&m, 11);
+	made_label(&m, 11);
+	made(&m, 0x5d);
+	ret1 = made_here(&m);
+	made(&m, 0xc3);
+	made_label(&m, 10);
+	made(&m, 0x5d);
+	jump1 = made_here(&m);
+	made_jump(&m, 2);
+	made_function(&m, 2);		/* a conditional tail jump, which no exit probe can sit on */
+	made_branch(&m, 1);
+	made_leave(&m);
+	made_function(&m, 3);		/* a virtual tail call */
+	made(&m, 0x5d);
+	virtual1 = made_here(&m);
+	made(&m, 0xff, 0x60, 0x18);
+	made_function(&m, 4);		/* a jump to who knows where */
+	made(&m, 0x5d, 0xff, 0xe0);
+	made_end(&m, "exits");
+	open_code(&m, &o);
+
+	assert_int_equal(exits_of(&o, m.label[1], exits, &complete), 2);
+	assert_int_equal(exits[0], ret1);
+	assert_int_equal(exits[1], jump1);
+	assert_true(complete);
+	assert_int_equal(exits_of(&o, m.label[2], exits, &complete), 1);
+	assert_false(complete);
+	assert_int_equal(exits_of(&o, m.label[3], exits, &complete), 1);
+	assert_int_equal(exits[0], virtual1);
+	assert_true(complete);
+	assert_int_equal(exits_of(&o, m.label[4], exits, &complete), 0);
+	assert_false(complete);
+	close_code(&m, &o);
+}
+
+/* lea table; movslq (table,%rax,4); add; jmp *: a switch stays inside. */
+static void test_switch(void **state)
+{
+	uint64_t exits[8], table, target;
+	struct made_elf m;
+	struct opened o;
+	int32_t offset;
+	bool complete;
+
+	(void)state;
+	made_begin(&m);
+	m.rodata = (m.rodata + 7) & ~7ull;
+	table = MADE_RODATA + m.rodata;
+	made_function(&m, 1);
+	made(&m, 0x48, 0x8d, 0x0d);
+	made_s32(&m, (int64_t)table - (int64_t)(made_here(&m) + 4));
+	made(&m, 0x48, 0x63, 0x04, 0x81, 0x48, 0x01, 0xc8, 0xff, 0xe0);
+	target = made_here(&m);
+	made_leave(&m);
+	offset = target - table;
+	memcpy(m.bytes + table, &offset, 4);
+	made_end(&m, "switch");
+	open_code(&m, &o);
+	assert_int_equal(exits_of(&o, m.label[1], exits, &complete), 1);
+	assert_int_equal(exits[0], target + 1);
+	assert_true(complete);
+	close_code(&m, &o);
+}
+
+/* A function ends where padding leads up to the grid, also if the next one isn't recognised; a trap inside is no end. */
+static void test_ends(void **state)
+{
+	struct made_elf m;
+	struct function f;
+	struct opened o;
+	uint64_t end;
+
+	(void)state;
+	made_begin(&m);
+	made_function(&m, 1);
+	made_branch(&m, 10);
+	made_leave(&m);
+	made_label(&m, 10);
+	made(&m, 0xcc, 0x0f, 0x0b);
+	end = (made_here(&m) + 15) & ~15ull;
+	made_align(&m);
+	made_label(&m, 2);
+	made(&m, 0x31, 0xc0, 0xc3);
+	made_end(&m, "ends");
+	open_code(&m, &o);
+	assert_true(function_at(&o.map, m.label[1] + 4, &f));
+	assert_int_equal(f.start, m.label[1]);
+	assert_int_equal(f.end, end);
+	assert_false(function_at(&o.map, m.label[2], &f));
+	close_code(&m, &o);
+}
+
+static void test_unavoidable(void **state)
+{
+	struct made_elf m;
+	struct function f;
+	struct opened o;
+	uint64_t always, both, maybe;
+
+	(void)state;
+	made_begin(&m);
+	made_function(&m, 1);		/* if (…) … ; always; if (stack smashed) fail(); */
+	made_branch(&m, 10);
+	maybe = made_here(&m);
+	made(&m, 0x90);
+	made_label(&m, 10);
+	always = made_here(&m);
+	made(&m, 0x90);
+	made_branch(&m, 11);
+	made_leave(&m);
+	made_label(&m, 11);
+	both = made_here(&m);
+	made_call(&m, 1);		/* never returns: padding follows */
+	made_end(&m, "unavoidable");
+	open_code(&m, &o);
+	assert_true(function_at(&o.map, always, &f));
+	assert_false(function_can_avoid(&o.map, &f, always));
+	assert_true(function_can_avoid(&o.map, &f, maybe));
+	assert_true(function_can_avoid(&o.map, &f, both));
+	close_code(&m, &o);
+}
+
+static void test_addresses(void **state)
+{
+	struct made_elf m;
+	struct opened o;
+	uint64_t v;
+
+	(void)state;
+	made_begin(&m);
+	made_function(&m, 1);
+	made_leave(&m);
+	made_end(&m, "addresses");
+	open_code(&m, &o);
+	assert_string_equal(o.img->build_id, "101112131415161718191a1b1c1d1e1f20212223");
+	assert_true(image_offset_of(o.img, MADE_CODE_VADDR + 5, &v) && v == MADE_CODE + 5);
+	assert_true(image_vaddr_of(o.img, MADE_DATA + 5, &v) && v == MADE_DATA_VADDR + 5);
+	assert_false(image_offset_of(o.img, MADE_DATA_VADDR - 1, &v));
+	assert_false(image_offset_of(o.img, MADE_DATA_VADDR + MADE_SIZE - MADE_DATA, &v));	/* .bss has no file bytes */
+	assert_null(image_at(o.img, MADE_DATA_VADDR - 0x1001, 2, NULL));
+	assert_non_null(image_at(o.img, MADE_CODE_VADDR, 1, NULL));
+	assert_null(image_at(o.img, UINT64_MAX, 1, NULL));
+	close_code(&m, &o);
+}
+
+static void refused(struct made_elf *m, const char *why)
+{
+	struct image *img;
+	struct error err;
+
+	made_save(m);
+	assert_true(image_open(m->path, &img, &err) < 0);
+	assert_null(img);
+	assert_int_equal(err.kind, ERR_INPUT);
+	if (!strstr(err.text, why))
+		fail_msg("'%s' does not say '%s'", err.text, why);
+	made_write_headers(m);
+}
+
+static void test_malformed(void **state)
+{
+	struct image *img;
+	struct error err;
+	struct made_elf m;
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)m.bytes;
+	Elf64_Phdr *ph = (Elf64_Phdr *)(m.bytes + 64);
+
+	(void)state;
+	made_begin(&m);
+	made_end(&m, "malformed");
+	m.bytes[0] = 0;
+	refused(&m, "magic");
+	eh->e_ident[EI_CLASS] = ELFCLASS32;
+	refused(&m, "64-bit");
+	eh->e_machine = EM_RISCV;
+	refused(&m, "machine 243");
+	eh->e_phnum = 0xffff;
+	refused(&m, "program header table");
+	eh->e_phoff = UINT64_MAX - 3;
+	refused(&m, "outside of the file");
+	ph[1].p_filesz = UINT64_MAX;
+	refused(&m, "cut off");
+	ph[1].p_offset = UINT64_MAX;
+	refused(&m, "cut off");
+	ph[1].p_vaddr = 0x100;
+	refused(&m, "overlap");
+	for (int i = 0; i < 3; i++)
+		ph[i].p_type = PT_NULL;
+	refused(&m, "no loadable segment");
+	assert_int_equal(truncate(m.path, 20), 0);
+	assert_true(image_open(m.path, &img, &err) < 0);
+	assert_true(image_open("/nonexistent/file", &img, &err) < 0);
+	assert_true(image_open("/tmp", &img, &err) < 0);
+	unlink(m.path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exits), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

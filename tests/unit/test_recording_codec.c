@@ -251,10 +251,126 @@ static void test_round_trip(void **unused)
 	}
 }
 
+/* Padding is zero by definition: what stands there when it goes in is neither kept nor takes room. */
+static void test_padding(void **unused)
+{
+	struct stream s = { 0 };
+	const struct rec_header *rec;
+	struct recording *r;
+	struct rec_begin *b;
+	struct rec_end *e;
+	struct error err;
+	uint8_t *args;
+
+	(void)unused;
+	b = (struct rec_begin *)stream_add(&s, sizeof(*b) + 16);
+	*b = (struct rec_begin){ { REC_BEGIN, sizeof(*b) + 16, 1, 5 }, .call_id = 1, .arg_bytes = 12, .pad = 0xabcd };
+	args = (uint8_t *)(b + 1);
+	memset(args, 0xee, 16);
+	memcpy(args, &(struct rec_arg){ .field = FIELD_URL, .encoding = ENC_UTF8, .bytes = 5 }, 4);
+	e = (struct rec_end *)stream_add(&s, sizeof(*e));
+	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 6 }, .begin_ns = 5, .call_id = 1, .pad = 0xab, .pad2 = 0xcdef };
+	r = record(&s, NULL);
+	assert_int_equal(recording_next(r, &rec, &err), 1);
+	b = (struct rec_begin *)rec;
+	args = (uint8_t *)(b + 1);
+	assert_int_equal(b->hdr.size, sizeof(*b) + 16);
+	assert_int_equal(b->pad, 0);
+	assert_memory_equal(args + 4, "\xee\xee\xee\xee\xee\0\0\0\0\0\0", 12);
+	assert_int_equal(recording_next(r, &rec, &err), 1);
+	e = (struct rec_end *)rec;
+	assert_int_equal(e->pad, 0);
+	assert_int_equal(e->pad2, 0);
+	recording_close(r);
+	free(s.p);
+}
+
+static void add_mark(struct stream *s, uint32_t tid, uint64_t ts_ns, const void *text, size_t n)
+{
+	size_t arg_bytes = 4 + (n + 3) / 4 * 4, size = (sizeof(struct rec_begin) + arg_bytes + 7) / 8 * 8;
+	struct rec_begin *b = (struct rec_begin *)stream_add(s, size);
+	struct rec_arg a = { .field = FIELD_LABEL, .encoding = ENC_UTF8, .bytes = n };
+
+	*b = (struct rec_begin){ { REC_MARK, size, tid, ts_ns }, .call_id = ts_ns, .tgid = 1, .arg_bytes = arg_bytes };
+	memcpy(b + 1, &a, sizeof(a));
+	memcpy((uint8_t *)(b + 1) + sizeof(a), text, n);
+}
+
+/* More threads and more strings than a block may have, and the longest records. */
+static void test_limits(void **unused)
+{
+	struct stream s = { 0 };
+	struct rec_begin *b;
+	struct recording *r;
+	char text[4200];
+
+	(void)unused;
+	for (uint32_t i = 1; i <= 5000; i++)
+		add_mark(&s, i * 7919, i, "x", 1);
+	for (uint32_t i = 1; i <= 30000; i++)
+		add_mark(&s, 1, 5000 + i, &i, sizeof(i));
+	for (uint32_t i = 0; i < 300; i++) {
+		memset(text, 'a' + i % 20, sizeof(text));
+		memcpy(text, &i, sizeof(i));
+		add_mark(&s, 2, 40000 + i, text, RECORD_MAX_STRING - i % 7);
+	}
+	/* one argument list that is none, as long as can be */
+	b = (struct rec_begin *)stream_add(&s, RECORD_MAX_SIZE);
+	memset(b, 0xff, RECORD_MAX_SIZE);
+	b->hdr = (struct rec_header){ REC_BEGIN, RECORD_MAX_SIZE, 3, 50000 };
+	b->pad = 0;
+	b->arg_bytes = RECORD_MAX_SIZE - sizeof(*b);
+	/* deeper than anything is remembered */
+	for (uint32_t i = 0; i < 2000; i++) {
+		b = (struct rec_begin *)stream_add(&s, sizeof(*b));
+		*b = (struct rec_begin){ { REC_BEGIN, sizeof(*b), 4, 60000 + i }, .call_id = 70000 + i, .depth = i,
+					 .parent_id = i ? 69999 + i : 0, .sp = 0x7fff0000 - 16 * i };
+	}
+	r = record(&s, NULL);
+	check_same(r, &s);
+	recording_close(r);
+	free(s.p);
+}
+
+/* The promise of 16 bytes per event, with a text of 20 characters that repeats and times that vary. */
+static void test_bytes_per_event(void **unused)
+{
+	struct world w = { .now = 1000000, .next_id = 1 };
+	struct stream s = { 0 };
+	struct recording *r;
+	uint64_t bytes;
+
+	(void)unused;
+	state = 12345;
+	for (int i = 0; i < 50000; i++) {
+		uint64_t id = w.next_id++, begin = w.now += 200 + below(5000);
+		struct rec_begin *b;
+		struct rec_end *e;
+
+		add_mark(&s, 100, begin, "http://a.test/12345", 20);
+		b = (struct rec_begin *)(s.p + s.n - 80);
+		b->hdr.type = REC_BEGIN;
+		b->call_id = id;
+		b->sp = 0x7ffc12345678;
+		w.now += 200 + below(5000);
+		e = (struct rec_end *)stream_add(&s, sizeof(*e));
+		*e = (struct rec_end){ { REC_END, sizeof(*e), 100, w.now }, .begin_ns = begin, .call_id = id,
+				       .sp = 0x7ffc12345678, .tgid = 1, .off_cpu_ns = one_in(9) ? below(90000) : 0 };
+	}
+	r = record(&s, &bytes);
+	check_same(r, &s);
+	assert_true(bytes < 16 * 50000);
+	recording_close(r);
+	free(s.p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_padding),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_bytes_per_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void print_head(const char *path, const struct session *s)
 	print_safe(path);
 	p = session_processes(s, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		if (p[i].pid != info->target_pid)
+		if (p[i].pid != info->target_pid || !*p[i].name)
 			continue;
 		printf(": ");
 		print_safe(p[i].name);

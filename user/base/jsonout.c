@@ -2,16 +2,16 @@
 /* JSON, written as it goes. One function decides about commas. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/jsonout.h"
 
-void json_init(struct json *j, struct outfile *f, int inline_depth)
+void jsonout_init(struct jsonout *j, struct outfile *f, int inline_depth)
 {
-	*j = (struct json){ .f = f, .inline_depth = inline_depth };
+	*j = (struct jsonout){ .f = f, .inline_depth = inline_depth };
 }
 
-static void break_line(struct json *j)
+static void break_line(struct jsonout *j)
 {
-	static const char blanks[2 * JSON_MAX_DEPTH] = "                                ";
+	static const char blanks[2 * JSONOUT_MAX_DEPTH] = "                                ";
 
 	if (j->depth >= j->inline_depth)
 		return;
@@ -19,7 +19,7 @@ static void break_line(struct json *j)
 	outfile_write(j->f, blanks, 2 * j->depth);
 }
 
-static void begin_item(struct json *j, const char *key)
+static void begin_item(struct jsonout *j, const char *key)
 {
 	if (j->depth) {
 		if (j->any[j->depth - 1])
@@ -33,27 +33,27 @@ static void begin_item(struct json *j, const char *key)
 	}
 }
 
-static void open_item(struct json *j, const char *key, const char *brackets)
+static void open_item(struct jsonout *j, const char *key, const char *brackets)
 {
 	begin_item(j, key);
-	if (j->depth == JSON_MAX_DEPTH)
+	if (j->depth == JSONOUT_MAX_DEPTH)
 		abort();
 	outfile_write(j->f, brackets, 1);
 	j->close[j->depth] = brackets[1];
 	j->any[j->depth++] = false;
 }
 
-void json_object(struct json *j, const char *key)
+void jsonout_object(struct jsonout *j, const char *key)
 {
 	open_item(j, key, "{}");
 }
 
-void json_array(struct json *j, const char *key)
+void jsonout_array(struct jsonout *j, const char *key)
 {
 	open_item(j, key, "[]");
 }
 
-void json_close(struct json *j)
+void jsonout_close(struct jsonout *j)
 {
 	bool any = j->any[--j->depth];
 
@@ -65,7 +65,7 @@ void json_close(struct json *j)
 		outfile_write(j->f, "\n", 1);
 }
 
-void json_text(struct json *j, const char *key, const char *s)
+void jsonout_text(struct jsonout *j, const char *key, const char *s)
 {
 	begin_item(j, key);
 	if (s)
@@ -74,13 +74,13 @@ void json_text(struct json *j, const char *key, const char *s)
 		outfile_write(j->f, "null", 4);
 }
 
-void json_u64(struct json *j, const char *key, uint64_t v)
+void jsonout_u64(struct jsonout *j, const char *key, uint64_t v)
 {
 	begin_item(j, key);
 	outfile_u64(j->f, v);
 }
 
-void json_i64(struct json *j, const char *key, int64_t v)
+void jsonout_i64(struct jsonout *j, const char *key, int64_t v)
 {
 	begin_item(j, key);
 	if (v < 0)
@@ -88,13 +88,13 @@ void json_i64(struct json *j, const char *key, int64_t v)
 	outfile_u64(j->f, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-void json_bool(struct json *j, const char *key, bool v)
+void jsonout_bool(struct jsonout *j, const char *key, bool v)
 {
 	begin_item(j, key);
 	outfile_write(j->f, v ? "true" : "false", v ? 4 : 5);
 }
 
-void json_ms(struct json *j, const char *key, uint64_t ns)
+void jsonout_ms(struct jsonout *j, const char *key, uint64_t ns)
 {
 	begin_item(j, key);
 	outfile_ms(j->f, ns);

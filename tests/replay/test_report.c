@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reports: the figures, the tables and the JSON, from a recording file to the command's output. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "capture/recording_file.h"
+#include "cli/report_stats.h"
+#include "replay/replay.h"
+
+#define MS 1000000ull
+
+static int reflow, layout, paint, mark;
+
+static struct replay some(void)
+{
+	struct replay r = { 0 };
+
+	reflow = replay_probe(&r, "Reflow", EVENT_REFLOW);
+	layout = replay_probe(&r, "Layout", EVENT_LAYOUT);
+	paint = replay_probe(&r, "Paint", EVENT_PAINT);
+	mark = replay_probe(&r, "Mark", EVENT_GENERIC);
+	r.probes[mark].kind = PROBE_KIND_MARK;
+	r.probes[paint].attached = false;
+	r.probes[paint].refused = "two functions fit";
+	r.probes[layout].module = "/opt/b/browser";
+	r.probes[layout].build_id = "00ff";
+	replay_process(&r, REPLAY_PID, "browser", 0);
+	return r;
+}
+
+/* A reflow of 100 ms with a layout of 60 in it, in that a reflow of 20; 10 of the layout's own were waited for. */
+static void fill(struct replay *r)
+{
+	replay_begin(r, 1, 100 * MS, reflow);
+	stream_text(&r->stream, FIELD_URL, "http://one.test/");
+	replay_begin(r, 1, 120 * MS, layout);
+	replay_call(r, 1, 130 * MS, 150 * MS, reflow);
+	replay_end(r, 1, 180 * MS)->off_cpu_ns = 10 * MS;
+	replay_end(r, 1, 200 * MS);
+	replay_call(r, 1, 300 * MS, 303 * MS, layout);
+	r->info.end_ns = REPLAY_BEGIN_NS + 1000 * MS;
+}
+
+static void test_sums(void **state)
+{
+	struct replay r = some();
+	struct report_stats st;
+	struct session *s;
+
+	(void)state;
+	fill(&r);
+	replay_aggregate(&r, 1, 400 * MS, 500 * MS, layout, 40, 8 * MS);
+	s = replay_session(&r);
+	assert_int_equal(report_stats_gather(s, 3, &st), 0);
+
+	assert_int_equal(st.types[EVENT_REFLOW].events, 2);
+	/* the inner one is in the outer one's total already */
+	assert_int_equal(st.types[EVENT_REFLOW].total_ns, 90 * MS);
+	assert_int_equal(st.types[EVENT_REFLOW].self_ns, 60 * MS);
+	assert_int_equal(st.types[EVENT_REFLOW].blocked_ns, 0);
+	assert_int_equal(st.types[EVENT_REFLOW].longest_ns, 100 * MS);
+	assert_int_equal(st.types[EVENT_LAYOUT].events, 3);
+	assert_int_equal(st.types[EVENT_LAYOUT].hits, 42);
+	assert_int_equal(st.types[EVENT_LAYOUT].total_ns, (50 + 3 + 8) * MS);
+	assert_int_equal(st.types[EVENT_LAYOUT].self_ns, (30 + 3 + 8) * MS);
+	assert_int_equal(st.types[EVENT_LAYOUT].blocked_ns, 10 * MS);
+	/* 40 calls that lie 100 ms apart are no call of 100 ms */
+	assert_int_equal(st.types[EVENT_LAYOUT].longest_ns, 60 * MS);
+	assert_int_equal(st.probes[layout].hits, 42);
+	assert_int_equal(st.probes[reflow].total_ns, 90 * MS);
+	assert_int_equal(st.all.events, 5);
+	assert_int_equal(st.all.total_ns, (90 + 3 + 8) * MS);
+	assert_int_equal(st.refused, 1);
+
+	assert_int_equal(st.nr_slowest, 3);
+	assert_int_equal(st.slowest[0].end_ns - st.slowest[0].start_ns, 100 * MS);
+	assert_int_equal(st.slowest[1].end_ns - st.slowest[1].start_ns, 60 * MS);
+	assert_int_equal(st.slowest[2].end_ns - st.slowest[2].start_ns, 20 * MS);
+	report_stats_release(&st);
+	session_free(s);
+}
+
+/* Writes the recording, runs the command on it, returns its output (to be freed) and its exit code. */
+static char *run(struct replay *r, const char *options, int *ret_code)
+{
+	static const struct recording_info info = { .target_pid = REPLAY_PID, .begin_ns = REPLAY_BEGIN_NS, .tool = "test" };
+	char path[] = "/tmp/framescope-report-XXXXXX", command[512], *out = calloc(1, 1 << 20);
+	const char *binary = getenv("FRAMESCOPE") ? getenv("FRAMESCOPE") : "build/framescope";
+	struct recording_info last = info;
+	struct recording_writer *w;
+	struct error err;
+	size_t n;
+	FILE *f;
+
+	assert_true(mkdtemp(path) && out);
+	snprintf(command, sizeof(command), "%s/a.fscope", path);
+	assert_int_equal(recording_writer_create(command, &w, &err), 0);
+	for (size_t i = 0; i < r->nr_processes; i++)
+		assert_int_equal(recording_write_process(w, &r->processes[i]), 0);
+	for (const struct rec_header *h = stream_next(&r->stream, NULL); h; h = stream_next(&r->stream, h))
+		assert_int_equal(recording_write_record(w, h), 0);
+	last.end_ns = r->info.end_ns;
+	assert_int_equal(recording_writer_finish(w, &last, r->probes, r->nr_probes, &err), 0);
+	stream_free(&r->stream);
+
+	snprintf(command, sizeof(command), "%s report %s/a.fscope %s 2>&1", binary, path, options);
+	f = popen(command, "r");
+	assert_non_null(f);
+	n = fread(out, 1, (1 << 20) - 1, f);
+	out[n] = 0;
+	*ret_code = WEXITSTATUS(pclose(f));
+	snprintf(command, sizeof(command), "rm -rf %s", path);
+	assert_int_equal(system(command), 0);
+	return out;
+}
+
+static void expect_line(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	if (!at || (at != text && at[-1] != '\n') || at[strlen(line)] != '\n')
+		fail_msg("no line '%s' in:\n%s", line, text);
+}
+
+static void test_text(void **state)
+{
+	struct replay r = some();
+	char *text;
+	int code;
+
+	(void)state;
+	fill(&r);
+	replay_mark(&r, 1, 600 * MS, mark);
+	r.probes[mark].stats.calls = 1234;
+	text = run(&r, "-n 2", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "4 events in 1 process; 3 of 3 probes were hit; 0 records lost");
+	expect_line(text, "type    hits  total ms  self ms  overhead ms  blocked ms  longest ms");
+	expect_line(text, "REFLOW     2    90.000   60.000        0.000       0.000     100.000");
+	expect_line(text, "LAYOUT     2    53.000   33.000        0.000      10.000      60.000");
+	expect_line(text, "Mark    1,234");
+	expect_line(text, "id    at ms  longest ms  self ms  blocked ms  pid  event   about");
+	expect_line(text, " 1  100.000     100.000   40.000       0.000  100  Reflow  http://one.test/");
+	expect_line(text, "Paint  two functions fit");
+	expect_line(text, "00ff      /opt/b/browser");
+	assert_null(strstr(text, "Irregular"));
+	assert_null(strstr(text, "Lost"));
+	free(text);
+}
+
+static void test_irregular(void **state)
+{
+	struct replay r = some();
+	char *text;
+	int code;
+
+	(void)state;
+	replay_begin(&r, 1, 100, reflow);
+	stream_unwind(&r.stream, 1, REPLAY_BEGIN_NS + 200);
+	replay_begin(&r, 1, 300, reflow);
+	replay_stop(&r, 400);
+	stream_loss(&r.stream, REPLAY_BEGIN_NS, REPLAY_BEGIN_NS + 300, layout, 5, 6);
+	r.probes[layout].stats = (struct probe_stats){ .calls = 20, .lost_begins = 5, .lost_ends = 6 };
+	/* what a page may put into a note or a name */
+	stream_note(&r.stream, REPLAY_BEGIN_NS + 350, ~0u, "\033]0;owned\007\nnext");
+	text = run(&r, "--strict", &code);
+	assert_int_equal(code, ERR_LOSS);
+	expect_line(text, "1  events ended by an exception or a longjmp");
+	expect_line(text, "1  events still open when recording stopped or their thread ended");
+	expect_line(text, "     5     6     20  Layout");
+	assert_null(strchr(text, '\033'));
+	assert_null(strchr(text, '\007'));
+	assert_non_null(strstr(text, "11 records LOST\n"));
+	free(text);
+}
+
+static json_t *get(json_t *j, const char *array, size_t i)
+{
+	json_t *item = json_array_get(json_object_get(j, array), i);
+
+	assert_non_null(item);
+	return item;
+}
+
+static void test_json(void **state)
+{
+	struct replay r = some();
+	json_error_t error;
+	json_t *j, *item;
+	char *text;
+	int code;
+
+	(void)state;
+	fill(&r);
+	replay_call(&r, 1, 700 * MS, 701 * MS, layout);
+	r.probes[layout].evidence = "quote \" and \\ and \001";
+	text = run(&r, "--json -n 1", &code);
+	assert_int_equal(code, 0);
+	j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	assert_non_null(j);
+	item = get(j, "types", 0);
+	assert_string_equal(json_string_value(json_object_get(item, "type")), "REFLOW");
+	assert_int_equal(json_integer_value(json_object_get(item, "total_ns")), 90 * MS);
+	assert_int_equal(json_integer_value(json_object_get(item, "self_ns")), 60 * MS);
+	item = get(j, "types", 1);
+	assert_int_equal(json_integer_value(json_object_get(item, "hits")), 3);
+	assert_int_equal(json_array_size(json_object_get(j, "slowest")), 1);
+	assert_string_equal(json_string_value(json_object_get(get(j, "slowest", 0), "url")), "http://one.test/");
+	assert_int_equal(json_array_size(json_object_get(j, "probes")), 4);
+	assert_string_equal(json_string_value(json_object_get(get(j, "probes", 1), "evidence")), r.probes[layout].evidence);
+	assert_string_equal(json_string_value(json_object_get(get(j, "probes", 2), "refused")), "two functions fit");
+	assert_true(json_is_null(json_object_get(get(j, "probes", 1), "refused")));
+	assert_string_equal(json_string_value(json_object_get(get(j, "processes", 0), "name")), "browser");
+	assert_string_equal(json_string_value(json_object_get(get(j, "modules", 0), "build_id")), "00ff");
+	assert_true(json_is_false(json_object_get(json_object_get(j, "info"), "truncated")));
+	json_decref(j);
+	free(text);
+}
+
+/* Nothing happened: that is no error, and still strict JSON. */
+static void test_empty(void **state)
+{
+	struct replay r = { 0 };
+	char *text;
+	json_t *j;
+	int code;
+
+	(void)state;
+	text = run(&r, "--strict", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "0 events in 1 process; 0 of 0 probes were hit; 0 records lost");
+	free(text);
+	text = run(&r, "--json", &code);
+	j = json_loads(text, 0, NULL);
+	assert_non_null(j);
+	json_decref(j);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_irregular),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/text.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/probes.h"
+#include "cli/table.h"
 
 static const char help[] =
 	"usage: framescope probes -p PID | --binary FILE [OPTION]…\n"
@@ -32,18 +33,6 @@ static const char help[] =
 	"      --strings PATTERN   strings of the program and the functions that refer to them\n"
 	"\n"
 	"In a PATTERN * stands for any text and ? for one character; the man page has the rules for C++ and Rust names.\n";
-
-void print_text(const char *s, int width)
-{
-	char text[1024];
-	size_t n = strlen(s), shown = 0;
-
-	n = text_printable(s, n < sizeof(text) ? n : sizeof(text), text, sizeof(text) - 1);
-	text[n] = '\0';
-	for (size_t i = 0; i < n; i++)
-		shown += (text[i] & 0xc0) != 0x80;
-	printf("%s%*s", text, width > (int)shown ? width - (int)shown : 0, "");
-}
 
 static void warn(const struct error *err)
 {
@@ -119,12 +108,16 @@ static bool found_anywhere(const struct found_list *l, const struct engine_probe
 	return false;
 }
 
-/* Is this reason worth showing? Not where the probe was found in another file, nor for each of many files that needn't
- * have it. */
+/* Is the reason of module i worth showing? Not where another module has the probe, nor one that stands in for another that
+ * was found, and for each probe only once. */
 static bool shows_reason(const struct found_list *l, size_t i, const struct engine_probe *p)
 {
-	return !found_anywhere(l, p) && (l->nr == 1 || !p->optional || l->f[i].engine->nr_modules) && !(i && l->f[i].engine ==
-	       l->f[i - 1].engine && l->nr > 1);
+	const struct engine_probe *other = p->unless ? engine_probe_by_name(l->f[i].engine, p->unless) : NULL;
+
+	for (size_t k = 0; k < i; k++)
+		if (l->f[k].engine == l->f[i].engine)
+			return false;
+	return !found_anywhere(l, p) && !(other && found_anywhere(l, other));
 }
 
 static const char *event_name(const struct engine_probe *p)
@@ -137,112 +130,127 @@ static const char *event_name(const struct engine_probe *p)
 
 /* --- as a table --- */
 
-static void print_site(const struct site *s)
+static void print_sites(const struct found *f)
 {
-	printf("  ");
-	print_text(s->probe->name, 38);
-	printf(" %-24s ", event_name(s->probe));
-	if (!s->source) {
-		printf("not found\n      ");
-		print_text(s->reason, 0);
-		printf("\n");
-		return;
+	static const char *const titles[] = { "probe", "event", "found by", ">offset", "first instruction", "where and why" };
+	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	size_t shown = 0;
+
+	for (size_t k = 0; k < f->sites.nr; k++) {
+		const struct site *s = &f->sites.sites[k];
+
+		if (!s->source)
+			continue;
+		table_text(t, s->probe->name);
+		table_text(t, event_name(s->probe));
+		table_text(t, site_source_name(s->source));
+		table_format(t, "0x%" PRIx64, s->offset);
+		table_text(t, cost_class_name(s->cost));
+		if (s->source == SITE_ANCHOR)
+			table_text(t, s->evidence);
+		else
+			table_format(t, "%s; %s", s->function, s->evidence);
+		shown++;
 	}
-	printf("%-10s 0x%-9" PRIx64 " %-14s ", site_source_name(s->source), s->offset, cost_class_name(s->cost));
-	print_text(s->function, 0);
-	printf("\n      ");
-	print_text(s->evidence, 0);
-	printf("\n");
+	table_finish(t, stdout, shown);
+}
+
+static size_t print_reasons(const struct found_list *l, size_t i)
+{
+	static const char *const titles[] = { "not found", "event", "why" };
+	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	size_t shown = 0;
+
+	for (size_t k = 0; k < l->f[i].sites.nr; k++) {
+		const struct site *s = &l->f[i].sites.sites[k];
+
+		if (s->source || !shows_reason(l, i, s->probe))
+			continue;
+		table_text(t, s->probe->name);
+		table_text(t, event_name(s->probe));
+		table_text(t, s->reason);
+		shown++;
+	}
+	table_finish(t, stdout, shown);
+	return shown;
 }
 
 static void print_table(const struct found_list *l)
 {
 	size_t found = 0, refused = 0;
+	char title[512];
 
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct found *f = &l->f[i];
-		bool header = false;
+		size_t here = 0;
 
-		for (size_t k = 0; k < f->sites.nr; k++) {
-			const struct site *s = &f->sites.sites[k];
-
-			if (!s->source && !shows_reason(l, i, s->probe))
-				continue;
-			if (!header) {
-				print_text(f->image->path, 0);
-				printf("\n  %s (%s), build-id %s%s\n", f->engine->title, f->engine->name,
-				       f->image->build_id[0] ? f->image->build_id : "none", f->sites.from_cache ? ", from the cache" : "");
-				printf("  %-38s %-24s %-10s %-11s %-14s %s\n", "probe", "event", "found by", "offset", "first insn",
-				       "function");
-			}
-			header = true;
-			print_site(s);
-			found += s->source != SITE_NONE;
-			refused += s->source == SITE_NONE;
-		}
+		for (size_t k = 0; k < f->sites.nr; k++)
+			here += f->sites.sites[k].source != SITE_NONE;
+		if (!here && l->nr > 1 && i)
+			continue;
+		snprintf(title, sizeof(title), "%.250s: %.64s, build-id %.64s%s", f->image->path, f->engine->title,
+			 f->image->build_id[0] ? f->image->build_id : "none", f->sites.from_cache ? ", from the cache" : "");
+		table_heading(stdout, title);
+		print_sites(f);
+		refused += print_reasons(l, i);
+		found += here;
 	}
 	printf("%zu found, %zu not\n", found, refused);
 }
 
 /* --- as JSON --- */
 
-static void json_member(struct outfile *f, const char *name, const char *value)
+static void json_site(struct json *j, const struct found *m, const struct site *s)
 {
-	outfile_printf(f, ",\"%s\":", name);
-	outfile_json_string(f, value, strlen(value));
-}
-
-static void json_site(struct outfile *f, const struct found *m, const struct site *s)
-{
-	outfile_printf(f, "{\"name\":");
-	outfile_json_string(f, s->probe->name, strlen(s->probe->name));
-	json_member(f, "event", event_name(s->probe));
-	json_member(f, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
-	json_member(f, "engine", m->engine->name);
-	json_member(f, "module", m->image->path);
-	json_member(f, "build_id", m->image->build_id);
-	if (!s->source) {
-		json_member(f, "reason", s->reason);
-		outfile_printf(f, "}");
-		return;
+	json_object(j, NULL);
+	json_text(j, "name", s->probe->name);
+	json_text(j, "event", event_name(s->probe));
+	json_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
+	json_text(j, "engine", m->engine->name);
+	json_text(j, "module", m->image->path);
+	json_text(j, "build_id", m->image->build_id);
+	if (s->source) {
+		json_text(j, "function", s->function);
+		json_u64(j, "offset", s->offset);
+		json_u64(j, "size", s->size);
+		json_u64(j, "exits", s->nr_exits);
+		json_u64(j, "arguments", s->nr_args);
+		json_text(j, "source", site_source_name(s->source));
+		json_text(j, "evidence", s->evidence);
+		json_text(j, "cost", cost_class_name(s->cost));
+	} else {
+		json_text(j, "reason", s->reason);
 	}
-	json_member(f, "function", s->function);
-	outfile_printf(f, ",\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"exits\":%zu,\"arguments\":%zu", s->offset, s->size, s->nr_exits,
-		       s->nr_args);
-	json_member(f, "source", site_source_name(s->source));
-	json_member(f, "evidence", s->evidence);
-	json_member(f, "cost", cost_class_name(s->cost));
-	outfile_printf(f, "}");
+	json_close(j);
 }
 
 static int print_json(const struct found_list *l, struct error *err)
 {
 	struct outfile *f;
-	bool first = true;
+	struct json j;
 	int rc = outfile_open("-", &f, err);
 
 	if (rc)
 		return rc;
-	outfile_printf(f, "{\"modules\":[");
+	json_init(&j, f, 2);
+	json_object(&j, NULL);
+	json_array(&j, "modules");
 	for (size_t i = 0; i < l->nr; i++) {
-		outfile_printf(f, "%s{\"path\":", i ? "," : "");
-		outfile_json_string(f, l->f[i].image->path, strlen(l->f[i].image->path));
-		json_member(f, "build_id", l->f[i].image->build_id);
-		json_member(f, "engine", l->f[i].engine->name);
-		outfile_printf(f, ",\"from_cache\":%s}", l->f[i].sites.from_cache ? "true" : "false");
+		json_object(&j, NULL);
+		json_text(&j, "path", l->f[i].image->path);
+		json_text(&j, "build_id", l->f[i].image->build_id);
+		json_text(&j, "engine", l->f[i].engine->name);
+		json_bool(&j, "from_cache", l->f[i].sites.from_cache);
+		json_close(&j);
 	}
-	outfile_printf(f, "],\n\"probes\":[");
+	json_close(&j);
+	json_array(&j, "probes");
 	for (size_t i = 0; i < l->nr; i++)
-		for (size_t k = 0; k < l->f[i].sites.nr; k++) {
-			const struct site *s = &l->f[i].sites.sites[k];
-
-			if (!s->source && !shows_reason(l, i, s->probe))
-				continue;
-			outfile_printf(f, "%s\n", first ? "" : ",");
-			json_site(f, &l->f[i], s);
-			first = false;
-		}
-	outfile_printf(f, "\n]}\n");
+		for (size_t k = 0; k < l->f[i].sites.nr; k++)
+			if (l->f[i].sites.sites[k].source || shows_reason(l, i, l->f[i].sites.sites[k].probe))
+				json_site(&j, &l->f[i], &l->f[i].sites.sites[k]);
+	json_close(&j);
+	json_close(&j);
 	return outfile_commit(f, err);
 }
 

@@ -3,7 +3,6 @@
 #ifndef FRAMESCOPE_CLI_PROBES_H
 #define FRAMESCOPE_CLI_PROBES_H
 
-#include "base/outfile.h"
 #include "cli/images.h"
 #include "target/site.h"
 
@@ -16,9 +15,6 @@ struct probes_options {
 	const char *find, *strings;	/* patterns */
 	bool json, no_cache;
 };
-
-/* Text in a column or line of a terminal: hostile bytes made harmless, padded to `width`. */
-void print_text(const char *s, int width);
 
 /* All functions that match opt->find; all strings that match opt->strings with the functions that refer to them. Return
  * the exit code. */

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/probes.h"
+#include "cli/table.h"
 #include "target/anchors.h"
 #include "target/strings.h"
 #include "target/symbols.h"
@@ -15,65 +17,77 @@
 #define MAX_STRINGS 256		/* shown; a pattern that matches more is too wide to be of help */
 #define MAX_USERS 8		/* functions shown for one string */
 
-/* --- --find --- */
+/* Where both commands put what they find. */
+struct output {
+	struct outfile *f;	/* NULL: tables */
+	struct json j;
+};
 
-static void json_member(struct outfile *f, const char *name, const char *value)
-{
-	outfile_printf(f, "\"%s\":", name);
-	outfile_json_string(f, value, strlen(value));
-}
-
-static void show_match(struct outfile *json, const struct image *image, const struct symbol_match *m, bool first)
-{
-	uint64_t offset = 0;
-
-	image_offset_of(image, m->vaddr, &offset);
-	if (json) {
-		outfile_printf(json, "%s\n{", first ? "" : ",");
-		json_member(json, "module", image->path);
-		outfile_printf(json, ",");
-		json_member(json, "name", m->name);
-		outfile_printf(json, ",");
-		json_member(json, "symbol", m->symbol);
-		outfile_printf(json, ",\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"attachable\":%s,", offset, m->size,
-			       m->refused ? "false" : "true");
-		if (m->refused)
-			json_member(json, "reason", m->refused);
-		else
-			json_member(json, "evidence", m->evidence);
-		outfile_printf(json, "}");
-		return;
-	}
-	printf("  0x%-10" PRIx64 " %8" PRIu64 "  ", offset, m->size);
-	print_text(m->name, 0);
-	if (strcmp(m->name, m->symbol)) {
-		printf("\n%24s", "");
-		print_text(m->symbol, 0);
-	}
-	printf("\n%24s%s", "", m->refused ? "no probe can sit there: " : "");
-	print_text(m->refused ?: m->evidence, 0);
-	printf("\n");
-}
-
-static int open_json(const struct probes_options *opt, const char *array, struct outfile **ret, struct error *err)
+static int output_begin(struct output *o, bool as_json, const char *array, struct error *err)
 {
 	int rc;
 
-	*ret = NULL;
-	if (!opt->json)
+	o->f = NULL;
+	if (!as_json)
 		return 0;
-	rc = outfile_open("-", ret, err);
-	if (!rc)
-		outfile_printf(*ret, "{\"%s\":[", array);
-	return rc;
+	rc = outfile_open("-", &o->f, err);
+	if (rc)
+		return rc;
+	json_init(&o->j, o->f, 2);
+	json_object(&o->j, NULL);
+	json_array(&o->j, array);
+	return 0;
 }
 
-static int close_json(struct outfile *f, struct error *err)
+static int output_end(struct output *o, struct error *err)
 {
-	if (!f)
+	if (!o->f)
 		return 0;
-	outfile_printf(f, "\n]}\n");
-	return outfile_commit(f, err);
+	json_close(&o->j);
+	json_close(&o->j);
+	return outfile_commit(o->f, err);
+}
+
+/* --- --find --- */
+
+static void match_json(struct json *j, const struct image *image, const struct symbol_match *m)
+{
+	uint64_t offset = 0;
+
+	json_object(j, NULL);
+	json_text(j, "module", image->path);
+	json_text(j, "name", m->name);
+	json_text(j, "symbol", m->symbol);
+	if (image_offset_of(image, m->vaddr, &offset))
+		json_u64(j, "offset", offset);
+	json_u64(j, "size", m->size);
+	json_bool(j, "attachable", !m->refused);
+	json_text(j, m->refused ? "reason" : "evidence", m->refused ?: m->evidence);
+	json_close(j);
+}
+
+static void match_table(const struct image *image, struct symbols *s, const struct symbol_match *m, size_t nr)
+{
+	static const char *const titles[] = { ">offset", ">size", "name", "symbol", "probe" };
+	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	char title[1024];
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t offset = 0;
+
+		if (image_offset_of(image, m[i].vaddr, &offset))
+			table_format(t, "0x%" PRIx64, offset);
+		else
+			table_text(t, NULL);
+		table_count(t, m[i].size);
+		table_text(t, m[i].name);
+		table_text(t, strcmp(m[i].name, m[i].symbol) ? m[i].symbol : NULL);
+		table_format(t, "%s%s", m[i].refused ? "not possible: " : "possible: ", m[i].refused ?: m[i].evidence);
+	}
+	snprintf(title, sizeof(title), "%.300s (%.640s)", image->path, symbols_tables(s));
+	if (nr)
+		table_heading(stdout, title);
+	table_finish(t, stdout, nr);
 }
 
 /* What no file had: the tables that were searched, and the nearest names. */
@@ -93,9 +107,9 @@ static void say_missing(const struct probes_options *opt, struct symbols *s, str
 int probes_find(const struct probes_options *opt, const struct image_list *images)
 {
 	struct error err = { 0 }, missing = { 0 };
-	struct outfile *json;
+	struct output out;
 	size_t total = 0;
-	int rc = open_json(opt, "functions", &json, &err);
+	int rc = output_begin(&out, opt->json, "functions", &err);
 
 	for (size_t i = 0; i < images->nr && !rc; i++) {
 		struct symbol_match *m = NULL;
@@ -105,19 +119,18 @@ int probes_find(const struct probes_options *opt, const struct image_list *image
 		rc = symbols_open(images->images[i], opt->symbols, &s, &err);
 		if (!rc && symbols_glob(s, opt->find, &m, &nr))
 			rc = error_set(&err, ERR_OTHER, -ENOMEM, "out of memory");
-		if (!rc && nr && !json) {
-			print_text(images->images[i]->path, 0);
-			printf(" (%s)\n  %-12s %8s  function\n", symbols_tables(s), "offset", "size");
-		}
-		for (size_t k = 0; k < nr; k++)
-			show_match(json, images->images[i], &m[k], !total++);
+		if (!rc && !out.f)
+			match_table(images->images[i], s, m, nr);
+		for (size_t k = 0; k < nr && out.f; k++)
+			match_json(&out.j, images->images[i], &m[k]);
 		if (!rc && !nr && !missing.kind)
 			say_missing(opt, s, &missing);
+		total += nr;
 		free(m);
 		symbols_close(s);
 	}
 	if (!rc)
-		rc = close_json(json, &err);
+		rc = output_end(&out, &err);
 	if (!rc && !total) {
 		err = missing;
 		if (images->nr != 1)
@@ -197,58 +210,85 @@ static void quote(const char *text, char *dst, size_t size)
 	dst[n] = '\0';
 }
 
-static void show_user(struct outfile *json, const struct image *image, struct symbols *symbols, const struct anchor_match *m,
-		      bool first)
+static void text_json(struct json *j, const struct image *image, struct symbols *symbols, const char *text,
+		      const struct anchor_set *set)
 {
-	uint64_t offset = 0;
-	char name[256] = "";
-
-	image_offset_of(image, m->function.start, &offset);
-	symbols_name_of(symbols, m->function.start, name, sizeof(name));
-	if (json) {
-		outfile_printf(json, "%s{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",", first ? "" : ",", offset,
-			       m->function.end - m->function.start);
-		json_member(json, "name", name);
-		outfile_printf(json, "}");
-		return;
-	}
-	printf("      0x%-10" PRIx64 " %6" PRIu64 " bytes, start known by %s", offset, m->function.end - m->function.start,
-	       function_proof_name(m->function.proof));
-	if (name[0]) {
-		printf(", ");
-		print_text(name, 0);
-	}
-	printf("\n");
-}
-
-static void show_text(struct outfile *json, const struct image *image, struct symbols *symbols, const char *text,
-		      const struct anchor_set *set, bool first)
-{
-	char quoted[2 * ANCHOR_MAX_TEXT + 8];
+	char quoted[2 * ANCHOR_MAX_TEXT + 8], name[256];
 
 	quote(text, quoted, sizeof(quoted));
-	if (json) {
-		outfile_printf(json, "%s\n{", first ? "" : ",");
-		json_member(json, "module", image->path);
-		outfile_printf(json, ",");
-		json_member(json, "text", text);
-		outfile_printf(json, ",");
-		json_member(json, "anchor", quoted);
-		outfile_printf(json, ",\"functions\":[");
-	} else {
-		printf("  ");
-		print_text(quoted, 0);
-		printf("%s\n", set->no_reference || !set->nr ? "\n      no function refers to it directly" : "");
+	json_object(j, NULL);
+	json_text(j, "module", image->path);
+	json_text(j, "text", text);
+	json_text(j, "anchor", quoted);
+	json_array(j, "functions");
+	for (size_t i = 0; i < set->nr; i++) {
+		const struct function *fn = &set->matches[i].function;
+		uint64_t offset = 0;
+
+		json_object(j, NULL);
+		if (image_offset_of(image, fn->start, &offset))
+			json_u64(j, "offset", offset);
+		json_u64(j, "size", fn->end - fn->start);
+		json_text(j, "name", symbols_name_of(symbols, fn->start, name, sizeof(name)) ? name : "");
+		json_text(j, "start", function_proof_name(fn->proof));
+		json_close(j);
 	}
-	for (size_t i = 0; i < set->nr && i < MAX_USERS; i++)
-		show_user(json, image, symbols, &set->matches[i], !i);
-	if (json)
-		outfile_printf(json, "],\"users\":%zu}", set->nr);
-	else if (set->nr > MAX_USERS)
-		printf("      and %zu more\n", set->nr - MAX_USERS);
+	json_close(j);
+	json_close(j);
 }
 
-static int show_strings(const struct probes_options *opt, const struct image *image, struct outfile *json, size_t *total,
+/* One row for each function, and one for a text that none refers to. */
+static void text_rows(struct table *t, const struct image *image, struct symbols *symbols, const char *text,
+		      const struct anchor_set *set)
+{
+	char quoted[2 * ANCHOR_MAX_TEXT + 8], name[256];
+
+	quote(text, quoted, sizeof(quoted));
+	for (size_t i = 0; i < set->nr && i < MAX_USERS; i++) {
+		const struct function *fn = &set->matches[i].function;
+		uint64_t offset = 0;
+
+		table_text(t, i ? NULL : quoted);
+		image_offset_of(image, fn->start, &offset);
+		table_format(t, "0x%" PRIx64, offset);
+		table_count(t, fn->end - fn->start);
+		if (symbols_name_of(symbols, fn->start, name, sizeof(name)))
+			table_text(t, name);
+		else
+			table_format(t, "no name; start known by %s", function_proof_name(fn->proof));
+	}
+	if (set->nr && set->nr <= MAX_USERS)
+		return;
+	table_text(t, set->nr ? NULL : quoted);
+	table_text(t, NULL);
+	table_text(t, NULL);
+	if (set->nr)
+		table_format(t, "and %zu more", set->nr - MAX_USERS);
+	else
+		table_text(t, "no function refers to it directly");
+}
+
+/* All texts of one file. */
+static void show_texts(struct output *out, const struct image *image, struct symbols *symbols, const struct text_list *l,
+		       const struct anchor_finder *finder)
+{
+	static const char *const titles[] = { "anchor", ">offset", ">size", "function" };
+	struct table *t;
+
+	for (size_t i = 0; i < l->nr && out->f; i++)
+		text_json(&out->j, image, symbols, l->texts[i], anchor_finder_set(finder, i));
+	if (out->f)
+		return;
+	t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	for (size_t i = 0; i < l->nr; i++)
+		text_rows(t, image, symbols, l->texts[i], anchor_finder_set(finder, i));
+	table_heading(stdout, image->path);
+	table_finish(t, stdout, l->nr);
+	if (l->full)
+		printf("more than %d strings match; make the pattern narrower\n", MAX_STRINGS);
+}
+
+static int find_strings(const struct probes_options *opt, const struct image *image, struct output *out, size_t *total,
 			struct error *err)
 {
 	struct text_list l = { 0 };
@@ -266,14 +306,9 @@ static int show_strings(const struct probes_options *opt, const struct image *im
 	}
 	if (!rc && l.nr)
 		rc = anchor_finder_new(image, anchors, l.nr, &finder, err) ?: symbols_open(image, opt->symbols, &symbols, err);
-	if (!rc && l.nr && !json) {
-		print_text(image->path, 0);
-		printf("\n");
-	}
-	for (size_t i = 0; i < l.nr && !rc; i++)
-		show_text(json, image, symbols, l.texts[i], anchor_finder_set(finder, i), !(*total)++);
-	if (l.full && !json && !rc)
-		printf("  more than %d strings match; make the pattern narrower\n", MAX_STRINGS);
+	if (!rc && l.nr)
+		show_texts(out, image, symbols, &l, finder);
+	*total += l.nr;
 	for (size_t i = 0; i < l.nr; i++)
 		free(l.texts[i]);
 	free(l.texts);
@@ -286,14 +321,14 @@ static int show_strings(const struct probes_options *opt, const struct image *im
 int probes_strings(const struct probes_options *opt, const struct image_list *images)
 {
 	struct error err = { 0 };
-	struct outfile *json;
+	struct output out;
 	size_t total = 0;
-	int rc = open_json(opt, "strings", &json, &err);
+	int rc = output_begin(&out, opt->json, "strings", &err);
 
 	for (size_t i = 0; i < images->nr && !rc; i++)
-		rc = show_strings(opt, images->images[i], json, &total, &err);
+		rc = find_strings(opt, images->images[i], &out, &total, &err);
 	if (!rc)
-		rc = close_json(json, &err);
+		rc = output_end(&out, &err);
 	if (!rc && !total)
 		rc = error_set(&err, ERR_NOTHING, -ENOENT, "no string of %d to %d characters in read-only data matches '%s'", STRING_MIN,
 			       ANCHOR_MAX_TEXT, opt->strings);

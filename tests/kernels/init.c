@@ -4,7 +4,7 @@
  * One step per line, words parted by tabs:
  *   mount TYPE FOLDER, umount FOLDER
  *   target PROGRAM [ARG]…	starts it with pipes and waits for its first line; $PID stands for its pid in later steps
- *   record PROGRAM [ARG]…	starts it and waits until a line of its output contains "recording"
+ *   record PROGRAM [ARG]…	starts it with a terminal and waits until its output contains "recording"
  *   go			sends the target a line
  *   wait			until the target and the recorder have ended, and reports the recorder
  *   run PROGRAM [ARG]…	runs it and reports it
@@ -59,15 +59,25 @@ static void emit(const struct child *c, int code)
 	say("\n");
 }
 
-static void start(struct child *c, char **argv)
+/* Programs tell people more than they tell pipes. */
+static int open_terminal(int out[2])
+{
+	out[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (out[0] < 0 || grantpt(out[0]) || unlockpt(out[0]))
+		return -1;
+	out[1] = open(ptsname(out[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	return out[1] < 0 ? -1 : 0;
+}
+
+static void start(struct child *c, char **argv, int terminal)
 {
 	int in[2], out[2];
 
 	free(c->output);
 	memset(c, 0, sizeof(*c));
 	c->output = calloc(1, MAX_OUTPUT + 1);
-	if (!c->output || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) {
-		say("! pipe: %s\n", strerror(errno));
+	if (!c->output || pipe2(in, O_CLOEXEC) || (terminal ? open_terminal(out) : pipe2(out, O_CLOEXEC))) {
+		say("! pipes for %s: %s\n", argv[0], strerror(errno));
 		exit(1);
 	}
 	c->pid = fork();
@@ -107,6 +117,7 @@ static int read_until(struct child *c, const char *text)
 			return 0;
 		if (!p.revents)
 			continue;
+		/* a terminal ends with EIO */
 		n = read(c->from, c->output + c->length, MAX_OUTPUT - c->length);
 		if (n <= 0)
 			return !text;
@@ -164,12 +175,12 @@ static void step(char **word, int n)
 		if (umount2(word[1], MNT_DETACH))
 			say("! umount %s: %s\n", word[1], strerror(errno));
 	} else if (!strcmp(word[0], "target")) {
-		start(&target, word + 1);
+		start(&target, word + 1, 0);
 		snprintf(pid, sizeof(pid), "%d", target.pid);
 		if (!read_until(&target, "\n"))
 			say("! %s did not start: %s\n", word[1], target.output);
 	} else if (!strcmp(word[0], "record")) {
-		start(&recorder, word + 1);
+		start(&recorder, word + 1, 1);
 		if (!read_until(&recorder, "recording"))
 			say("! no recording in %s\n", case_name);
 	} else if (!strcmp(word[0], "go")) {
@@ -178,7 +189,7 @@ static void step(char **word, int n)
 	} else if (!strcmp(word[0], "wait")) {
 		step_wait();
 	} else if (!strcmp(word[0], "run")) {
-		start(&c, word + 1);
+		start(&c, word + 1, 0);
 		close(c.to);
 		c.to = -1;
 		emit(&c, reap(&c));
@@ -195,6 +206,8 @@ int main(void)
 
 	mkdir("/dev", 0755);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	mkdir("/dev/pts", 0755);
+	mount("devpts", "/dev/pts", "devpts", 0, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	report = fopen("/dev/ttyS1", "w");
 	steps = fopen("/steps", "r");

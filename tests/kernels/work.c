@@ -58,7 +58,7 @@ probed void work_cold(const char *url)
 
 probed void work_sleep(void)
 {
-	usleep(20000);
+	usleep(100000);
 }
 
 static void *thread(void *arg)

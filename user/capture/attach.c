@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Attaching: multi and session links by bpf(2) itself, since libbpf has them from 1.3 and 1.6 only. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #define TRACE_UPROBE_MULTI 48
 #define TRACE_UPROBE_SESSION 57
 #define UPROBE_MULTI_RETURN 1
+
+#define UPROBE_PMU "/sys/bus/event_source/devices/uprobe/type"
 
 #define KERNEL_ENOTSUPP 524	/* the kernel's own, which strerror() doesn't know */
 
@@ -54,7 +57,7 @@ void links_free(struct links *links)
 }
 
 /* A link's descriptor or -errno. */
-static int multi_link(const struct loaded *l, enum program program, int fd, const struct attach_site *sites, size_t nr)
+static int multi_link(int program_fd, enum program program, int fd, const struct attach_site *sites, size_t nr)
 {
 	uint64_t *offsets = calloc(nr, sizeof(*offsets)), *cookies = calloc(nr, sizeof(*cookies));
 	struct link_create_attr attr = { .cnt = nr };
@@ -68,7 +71,7 @@ static int multi_link(const struct loaded *l, enum program program, int fd, cons
 		cookies[i] = sites[i].cookie;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	attr.prog_fd = load_program_fd(l, program);
+	attr.prog_fd = program_fd;
 	attr.attach_type = program == PROGRAM_SESSION ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI;
 	attr.path = (uintptr_t)path;
 	attr.offsets = (uintptr_t)offsets;
@@ -103,7 +106,7 @@ static int attach_some(const struct loaded *l, struct links *links, enum program
 {
 	struct bpf_link *link = NULL;
 	int rc = l->rung == RUNG_LINKS ? perf_link(l, program, fd, sites, &link) :
-		 multi_link(l, program, fd, sites, nr);
+		 multi_link(load_program_fd(l, program), program, fd, sites, nr);
 
 	if (rc < 0)
 		return rc;
@@ -155,18 +158,56 @@ int attach_sites(const struct loaded *l, struct links *links, enum program progr
 	return attach_sites(l, links, program, fd, sites + part, nr - part, refused, arg);
 }
 
-int attach_try(const struct loaded *l)
+/* As bpf_program__attach_uprobe_opts() does it, but for a program that libbpf knows nothing of. */
+static int perf_link_raw(int program_fd, int fd, const struct attach_site *site)
 {
-	enum program program = l->rung == RUNG_SESSION ? PROGRAM_SESSION : PROGRAM_RETURN;
-	struct attach_site site = { .cookie = 0 };
-	struct links links = { 0 };
-	int fd, rc;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = 1);
+	struct perf_event_attr attr = { .size = sizeof(attr), .config2 = site->offset };
+	char path[32];
+	int event, link;
+	FILE *f = fopen(UPROBE_PMU, "re");
 
-	rc = twin_open(&fd, &site.offset);
-	if (rc)
-		return rc;
-	rc = attach_some(l, &links, program, fd, &site, 1);
-	links_free(&links);
-	close(fd);
-	return rc;
+	if (!f)
+		return -errno;
+	if (fscanf(f, "%u", &attr.type) != 1) {
+		fclose(f);
+		return -ENODATA;
+	}
+	fclose(f);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	attr.config1 = (uintptr_t)path;
+	event = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	link = bpf_link_create(program_fd, event, BPF_PERF_EVENT, &opts);
+	close(event);
+	return link;
+}
+
+int attach_try(enum rung rung, bool sleepable)
+{
+	static const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = sleepable ? BPF_F_SLEEPABLE : 0,
+		    .expected_attach_type = rung == RUNG_SESSION ? TRACE_UPROBE_SESSION :
+					    rung == RUNG_MULTI ? TRACE_UPROBE_MULTI : 0);
+	enum program program = rung == RUNG_SESSION ? PROGRAM_SESSION : PROGRAM_RETURN;
+	struct attach_site site = { .cookie = 0 };
+	int fd, link, program_fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "fs_try", "GPL", nothing, 2, &opts);
+
+	if (program_fd < 0)
+		return program_fd;
+	link = twin_open(&fd, &site.offset);
+	if (!link) {
+		link = rung == RUNG_LINKS ? perf_link_raw(program_fd, fd, &site) :
+		       multi_link(program_fd, program, fd, &site, 1);
+		close(fd);
+	}
+	close(program_fd);
+	if (link < 0)
+		return link;
+	close(link);
+	return 0;
 }

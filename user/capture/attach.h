@@ -26,8 +26,9 @@ int attach_sites(const struct loaded *l, struct links *links, enum program progr
 		 const struct attach_site *sites, size_t nr,
 		 void (*refused)(void *arg, uint64_t cookie, const char *reason), void *arg);
 
-/* Is this rung's way of attaching known to the kernel? Tried on a function of our own. 0 or -errno. */
-int attach_try(const struct loaded *l);
+/* Is this rung's way of attaching known to the kernel? Tried with an empty program on a function of our own, since it
+ * takes the kernel some 100 ms to verify the real ones. 0 or -errno. */
+int attach_try(enum rung rung, bool sleepable);
 
 void links_free(struct links *links);
 

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include "base/error.h"
 
-/* ERR_PERMISSION with the missing capabilities, ERR_KERNEL without BTF, or where our pids are not the kernel's. */
+/* ERR_PERMISSION with the missing capabilities, ERR_KERNEL with what the kernel lacks (BTF, uprobes, parts of BPF), or
+ * where our pids are not the kernel's. Tried, not told from the version. */
 int features_check(struct error *err);
 
 /* Kernels 6.11 to 6.13 return from a probed function by a system call that a seccomp filter may answer with death;

@@ -82,8 +82,6 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	bpf_map__set_max_entries(s->maps.specs, opt->max_probes);
 	bpf_map__set_max_entries(s->maps.stats, opt->max_probes);
 	rc = programs__load(s);
-	if (!rc)
-		rc = attach_try(&l);
 	if (rc) {
 		programs__destroy(s);
 		return rc;
@@ -129,7 +127,9 @@ int load_programs(const struct load_options *opt, struct loaded *ret, struct err
 			continue;
 		/* sleepable: 6.0 */
 		for (int sleepable = 1; sleepable >= 0; sleepable--) {
-			rc = load_one(opt, rung, sleepable, ret);
+			rc = attach_try(rung, sleepable);
+			if (!rc)
+				rc = load_one(opt, rung, sleepable, ret);
 			if (!rc)
 				return 0;
 			if (rc == -ENOMEM || rc == -EPERM)

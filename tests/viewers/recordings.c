@@ -117,9 +117,9 @@ static void mark(struct stream *s, uint32_t tid, uint64_t us, enum probe probe, 
 static void style(struct stream *s, uint64_t us, uint64_t frame, const char *url)
 {
 	begin(s, RENDERER, us, STYLE, frame, url);
-	selector(s, us + 20, ".row > span.a:nth-child(57)", 400, 33 * US);
-	selector(s, us + 40, "div p a[href^=\"http\"]", 120, 51 * US + 250);
-	selector(s, us + 30, "*", 30, 7 * US);
+	selector(s, us + 20, ".row > span.a:nth-child(57)", 400, 353 * US);
+	selector(s, us + 40, "div p a[href^=\"http\"]", 120, 151 * US + 250);
+	selector(s, us + 30, "*", 30, 27 * US);
 	stream_end(s, RENDERER, at(us + 900))->off_cpu_ns = 100 * US;
 }
 

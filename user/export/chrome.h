@@ -70,8 +70,8 @@ void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t 
 /* ,"name":…,"cat":…,"args":{…}} of an event, from the cache where it can be. */
 void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat);
 /* "data":{…} with what is known of the event, and "detail" beside it. */
-void chrome_data(struct exporter *x, struct emit *out, const struct event_detail *d, const struct timeline *t, int type,
-		 unsigned int flags);
+void chrome_data(struct exporter *x, struct emit *out, const char *name, const struct event_detail *d,
+		 const struct timeline *t, int type, unsigned int flags);
 
 int chrome_process(struct exporter *x, uint32_t index, const struct recording_process *p);
 int chrome_thread(struct exporter *x, uint32_t index, const struct recording_thread *t);

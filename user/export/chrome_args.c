@@ -13,6 +13,26 @@ static bool wants_begin_data(const char *name)
 	return !strcmp(name, "ParseHTML") || !strcmp(name, "UpdateLayoutTree") || !strcmp(name, "Layout");
 }
 
+/*
+ * What the panel reads of its own events when it shows their details, and fails without. We don't know these values, and
+ * where a text does as well as a number, it says so.
+ */
+static const char *wanted_data(const char *name)
+{
+	static const struct { const char *name, *members; } wanted[] = {
+		{ "TimerFire", ",\"timerId\":\"not recorded\"" },
+		{ "TimerRemove", ",\"timerId\":\"not recorded\"" },
+		{ "TimerInstall", ",\"timerId\":\"not recorded\",\"timeout\":0,\"singleShot\":true" },
+		{ "FireAnimationFrame", ",\"id\":\"not recorded\"" },
+		{ "RunPostTaskCallback", ",\"delay\":0,\"priority\":\"not recorded\"" },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (!strcmp(wanted[i].name, name))
+			return wanted[i].members;
+	return "";
+}
+
 static void member_i64(struct emit *out, const char *key, int64_t v)
 {
 	emit_text(out, ",\"");
@@ -58,8 +78,8 @@ static void detail_text(struct exporter *x, struct emit *out, const struct event
 		emit_member(out, "detail", shown_text(&x->opt, d->label));
 }
 
-void chrome_data(struct exporter *x, struct emit *out, const struct event_detail *d, const struct timeline *t, int type,
-		 unsigned int flags)
+void chrome_data(struct exporter *x, struct emit *out, const char *name, const struct event_detail *d,
+		 const struct timeline *t, int type, unsigned int flags)
 {
 	char frame[33], words[128];
 
@@ -71,7 +91,11 @@ void chrome_data(struct exporter *x, struct emit *out, const struct event_detail
 	}
 	url_member(x, out, "url", d->url);
 	emit_member(out, "selector", shown_text(&x->opt, d->selector));
-	emit_member(out, "type", d->event_name);	/* where DevTools looks for it */
+	/* where DevTools looks for the name of an event and of a style sheet */
+	emit_member(out, "type", d->event_name || strcmp(name, "EventDispatch") ? d->event_name : "unknown");
+	if (!strcmp(name, "ParseAuthorStyleSheet"))
+		url_member(x, out, "styleSheetUrl", d->url);
+	emit_string(out, wanted_data(name));
 	emit_member(out, "label", shown_text(&x->opt, d->label));
 	area(out, d);
 	if (d->has & 1u << FIELD_LINE)
@@ -86,7 +110,7 @@ void chrome_data(struct exporter *x, struct emit *out, const struct event_detail
 	detail_text(x, out, d);
 }
 
-static void begin_data(struct exporter *x, struct emit *out, const struct export_event *e)
+static void begin_data(struct exporter *x, struct emit *out, const char *name, const struct export_event *e)
 {
 	char frame[33];
 
@@ -94,6 +118,8 @@ static void begin_data(struct exporter *x, struct emit *out, const struct export
 	emit_text(out, "\"beginData\":{\"frame\":");
 	emit_json(out, frame);
 	url_member(x, out, "url", e->view.detail->url);
+	if (!strcmp(name, "Layout"))
+		emit_text(out, ",\"dirtyObjects\":\"?\",\"totalObjects\":\"?\"");
 	emit_text(out, "},");
 }
 
@@ -106,8 +132,11 @@ static void write_tail(struct exporter *x, const struct export_event *e, const c
 	emit_member(out, "cat", *cat ? cat : "framescope");
 	emit_text(out, ",\"args\":{");
 	if (wants_begin_data(name))
-		begin_data(x, out, e);
-	chrome_data(x, out, e->view.detail, e->timeline, e->view.type, e->view.flags);
+		begin_data(x, out, name, e);
+	/* the panel fails to show the event's details without it, and takes a text as well as a number */
+	if (!strcmp(name, "UpdateLayoutTree"))
+		emit_text(out, "\"elementCount\":\"not recorded\",");
+	chrome_data(x, out, name, e->view.detail, e->timeline, e->view.type, e->view.flags);
 	emit_text(out, "}}");
 	if (out->error)
 		x->out.error = out->error;

@@ -25,7 +25,7 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 	else
 		emit_text(&x->out, ",\"s\":\"p\"");
 	chrome_name(x, p->label, p->category);
-	chrome_data(x, &x->out, m->detail, m->timeline < nr ? &t[m->timeline] : NULL, p->type, 0);
+	chrome_data(x, &x->out, p->label, m->detail, m->timeline < nr ? &t[m->timeline] : NULL, p->type, 0);
 	emit_text(&x->out, "}}");
 }
 
@@ -39,7 +39,7 @@ static void operation(struct exporter *x, char phase, uint64_t ts_ns, uint32_t t
 	id_member(x, pair->number);
 	chrome_name(x, p->group, p->category);
 	if (m)
-		chrome_data(x, &x->out, m->detail, NULL, x->probes[m->probe].type, 0);
+		chrome_data(x, &x->out, p->group, m->detail, NULL, x->probes[m->probe].type, 0);
 	emit_text(&x->out, "}}");
 }
 

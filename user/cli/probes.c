@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/jsonout.h"
 #include "cli/command.h"
 #include "cli/probes.h"
 #include "cli/table.h"
@@ -200,57 +200,57 @@ static void print_table(const struct found_list *l)
 
 /* --- as JSON --- */
 
-static void json_site(struct json *j, const struct found *m, const struct site *s)
+static void json_site(struct jsonout *j, const struct found *m, const struct site *s)
 {
-	json_object(j, NULL);
-	json_text(j, "name", s->probe->name);
-	json_text(j, "event", event_name(s->probe));
-	json_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
-	json_text(j, "engine", m->engine->name);
-	json_text(j, "module", m->image->path);
-	json_text(j, "build_id", m->image->build_id);
+	jsonout_object(j, NULL);
+	jsonout_text(j, "name", s->probe->name);
+	jsonout_text(j, "event", event_name(s->probe));
+	jsonout_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
+	jsonout_text(j, "engine", m->engine->name);
+	jsonout_text(j, "module", m->image->path);
+	jsonout_text(j, "build_id", m->image->build_id);
 	if (s->source) {
-		json_text(j, "function", s->function);
-		json_u64(j, "offset", s->offset);
-		json_u64(j, "size", s->size);
-		json_u64(j, "exits", s->nr_exits);
-		json_u64(j, "arguments", s->nr_args);
-		json_text(j, "source", site_source_name(s->source));
-		json_text(j, "evidence", s->evidence);
-		json_text(j, "cost", cost_class_name(s->cost));
+		jsonout_text(j, "function", s->function);
+		jsonout_u64(j, "offset", s->offset);
+		jsonout_u64(j, "size", s->size);
+		jsonout_u64(j, "exits", s->nr_exits);
+		jsonout_u64(j, "arguments", s->nr_args);
+		jsonout_text(j, "source", site_source_name(s->source));
+		jsonout_text(j, "evidence", s->evidence);
+		jsonout_text(j, "cost", cost_class_name(s->cost));
 	} else {
-		json_text(j, "reason", s->reason);
+		jsonout_text(j, "reason", s->reason);
 	}
-	json_close(j);
+	jsonout_close(j);
 }
 
 static int print_json(const struct found_list *l, struct error *err)
 {
 	struct outfile *f;
-	struct json j;
+	struct jsonout j;
 	int rc = outfile_open("-", &f, err);
 
 	if (rc)
 		return rc;
-	json_init(&j, f, 2);
-	json_object(&j, NULL);
-	json_array(&j, "modules");
+	jsonout_init(&j, f, 2);
+	jsonout_object(&j, NULL);
+	jsonout_array(&j, "modules");
 	for (size_t i = 0; i < l->nr; i++) {
-		json_object(&j, NULL);
-		json_text(&j, "path", l->f[i].image->path);
-		json_text(&j, "build_id", l->f[i].image->build_id);
-		json_text(&j, "engine", l->f[i].engine->name);
-		json_bool(&j, "from_cache", l->f[i].sites.from_cache);
-		json_close(&j);
+		jsonout_object(&j, NULL);
+		jsonout_text(&j, "path", l->f[i].image->path);
+		jsonout_text(&j, "build_id", l->f[i].image->build_id);
+		jsonout_text(&j, "engine", l->f[i].engine->name);
+		jsonout_bool(&j, "from_cache", l->f[i].sites.from_cache);
+		jsonout_close(&j);
 	}
-	json_close(&j);
-	json_array(&j, "probes");
+	jsonout_close(&j);
+	jsonout_array(&j, "probes");
 	for (size_t i = 0; i < l->nr; i++)
 		for (size_t k = 0; k < l->f[i].sites.nr; k++)
 			if (l->f[i].sites.sites[k].source || shows_reason(l, i, l->f[i].sites.sites[k].probe))
 				json_site(&j, &l->f[i], &l->f[i].sites.sites[k]);
-	json_close(&j);
-	json_close(&j);
+	jsonout_close(&j);
+	jsonout_close(&j);
 	return outfile_commit(f, err);
 }
 

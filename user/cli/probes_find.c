@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/jsonout.h"
 #include "cli/command.h"
 #include "cli/probes.h"
 #include "cli/table.h"
@@ -20,7 +20,7 @@
 /* Where both commands put what they find. */
 struct output {
 	struct outfile *f;	/* NULL: tables */
-	struct json j;
+	struct jsonout j;
 };
 
 static int output_begin(struct output *o, bool as_json, const char *array, struct error *err)
@@ -33,9 +33,9 @@ static int output_begin(struct output *o, bool as_json, const char *array, struc
 	rc = outfile_open("-", &o->f, err);
 	if (rc)
 		return rc;
-	json_init(&o->j, o->f, 2);
-	json_object(&o->j, NULL);
-	json_array(&o->j, array);
+	jsonout_init(&o->j, o->f, 2);
+	jsonout_object(&o->j, NULL);
+	jsonout_array(&o->j, array);
 	return 0;
 }
 
@@ -43,27 +43,27 @@ static int output_end(struct output *o, struct error *err)
 {
 	if (!o->f)
 		return 0;
-	json_close(&o->j);
-	json_close(&o->j);
+	jsonout_close(&o->j);
+	jsonout_close(&o->j);
 	return outfile_commit(o->f, err);
 }
 
 /* --- --find --- */
 
-static void match_json(struct json *j, const struct image *image, const struct symbol_match *m)
+static void match_json(struct jsonout *j, const struct image *image, const struct symbol_match *m)
 {
 	uint64_t offset = 0;
 
-	json_object(j, NULL);
-	json_text(j, "module", image->path);
-	json_text(j, "name", m->name);
-	json_text(j, "symbol", m->symbol);
+	jsonout_object(j, NULL);
+	jsonout_text(j, "module", image->path);
+	jsonout_text(j, "name", m->name);
+	jsonout_text(j, "symbol", m->symbol);
 	if (image_offset_of(image, m->vaddr, &offset))
-		json_u64(j, "offset", offset);
-	json_u64(j, "size", m->size);
-	json_bool(j, "attachable", !m->refused);
-	json_text(j, m->refused ? "reason" : "evidence", m->refused ?: m->evidence);
-	json_close(j);
+		jsonout_u64(j, "offset", offset);
+	jsonout_u64(j, "size", m->size);
+	jsonout_bool(j, "attachable", !m->refused);
+	jsonout_text(j, m->refused ? "reason" : "evidence", m->refused ?: m->evidence);
+	jsonout_close(j);
 }
 
 static void match_table(const struct image *image, struct symbols *s, const struct symbol_match *m, size_t nr)
@@ -210,31 +210,31 @@ static void quote(const char *text, char *dst, size_t size)
 	dst[n] = '\0';
 }
 
-static void text_json(struct json *j, const struct image *image, struct symbols *symbols, const char *text,
+static void text_json(struct jsonout *j, const struct image *image, struct symbols *symbols, const char *text,
 		      const struct anchor_set *set)
 {
 	char quoted[2 * ANCHOR_MAX_TEXT + 8], name[256];
 
 	quote(text, quoted, sizeof(quoted));
-	json_object(j, NULL);
-	json_text(j, "module", image->path);
-	json_text(j, "text", text);
-	json_text(j, "anchor", quoted);
-	json_array(j, "functions");
+	jsonout_object(j, NULL);
+	jsonout_text(j, "module", image->path);
+	jsonout_text(j, "text", text);
+	jsonout_text(j, "anchor", quoted);
+	jsonout_array(j, "functions");
 	for (size_t i = 0; i < set->nr; i++) {
 		const struct function *fn = &set->matches[i].function;
 		uint64_t offset = 0;
 
-		json_object(j, NULL);
+		jsonout_object(j, NULL);
 		if (image_offset_of(image, fn->start, &offset))
-			json_u64(j, "offset", offset);
-		json_u64(j, "size", fn->end - fn->start);
-		json_text(j, "name", symbols_name_of(symbols, fn->start, name, sizeof(name)) ? name : "");
-		json_text(j, "start", function_proof_name(fn->proof));
-		json_close(j);
+			jsonout_u64(j, "offset", offset);
+		jsonout_u64(j, "size", fn->end - fn->start);
+		jsonout_text(j, "name", symbols_name_of(symbols, fn->start, name, sizeof(name)) ? name : "");
+		jsonout_text(j, "start", function_proof_name(fn->proof));
+		jsonout_close(j);
 	}
-	json_close(j);
-	json_close(j);
+	jsonout_close(j);
+	jsonout_close(j);
 }
 
 /* One row for each function, and one for a text that none refers to. */

@@ -44,8 +44,7 @@ static char *path_from_here(const struct module *m)
 	return asprintf(&path, "%s%s", link, m->path) < 0 ? NULL : path;
 }
 
-/* The mapped file; where only root may open it (map_files), the one that its path leads to. */
-static int open_module(const struct module *m, struct image **ret, void (*warn)(const struct error *), struct error *err)
+int image_open_module(const struct module *m, struct image **ret, void (*warn)(const struct error *err), struct error *err)
 {
 	char *path = path_from_here(m), link[32];
 	struct error changed;
@@ -100,7 +99,7 @@ int images_open_target(pid_t pid, struct engine *const *engines, size_t nr_engin
 	for (size_t i = 0; i < modules.nr && !rc; i++) {
 		if (!is_wanted(&modules.m[i], engines, nr_engines))
 			continue;
-		if (!open_module(&modules.m[i], &image, warn, err))
+		if (!image_open_module(&modules.m[i], &image, warn, err))
 			rc = add_image(ret, image, err);
 		else if (err->kind == ERR_PERMISSION)
 			denied = *err;

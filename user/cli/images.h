@@ -22,4 +22,8 @@ int images_open_target(pid_t pid, struct engine *const *engines, size_t nr_engin
 		       void (*warn)(const struct error *err), struct error *err);
 void images_close(struct image_list *l);
 
+struct module;
+/* The file that a process has mapped; where only root may open that, the one that its path leads to. */
+int image_open_module(const struct module *m, struct image **ret, void (*warn)(const struct error *err), struct error *err);
+
 #endif

@@ -125,7 +125,7 @@ struct set {
 	struct engine **list;
 	size_t nr;
 	const struct arch *arch;
-	const char *only;	/* name; NULL: all but those on request */
+	const char *only;	/* name; "*": all; NULL: all but those on request */
 };
 
 static int set_add(struct set *s, struct engine *e, struct error *err)
@@ -157,16 +157,20 @@ static int is_definition(const struct dirent *d)
 static int set_add_directory(struct set *s, const char *dir, struct error *err)
 {
 	struct dirent **names;
-	int nr = scandir(dir, &names, is_definition, alphasort), rc = 0;
+	char real[PATH_MAX];
+	int nr, rc = 0;
 
+	if (!realpath(dir, real))
+		return 0;
+	nr = scandir(real, &names, is_definition, alphasort);
 	for (int i = 0; i < nr; i++) {
 		struct engine *e = NULL;
-		char path[PATH_MAX];
+		char path[PATH_MAX + 256];
 
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
+		snprintf(path, sizeof(path), "%s/%s", real, names[i]->d_name);
 		if (!rc)
 			rc = engine_read(path, s->arch, &e, err);
-		if (e && (s->only ? !strcmp(e->name, s->only) : !e->on_request))
+		if (e && (!s->only ? !e->on_request : !strcmp(s->only, "*") || !strcmp(e->name, s->only)))
 			rc = set_add(s, e, err);
 		else
 			engine_free(e);

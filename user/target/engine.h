@@ -131,7 +131,7 @@ void engine_free(struct engine *e);
 /*
  * Directories that definitions are looked for in, in order: $FRAMESCOPE_ENGINES (colon-separated), ../share/framescope/engines
  * beside the program, <prefix>/share/framescope/engines, and in a build tree user/engines. Reads all *.engine of them,
- * the first of a name wins; those on request are left out. With `only` (a name, or a path: it contains a slash or ends in
+ * the first of a name wins; those on request are left out, unless `only` is "*". With `only` (a name, or a path: it contains a slash or ends in
  * .engine) reads that one. `arch` NULL: the machine's own.
  */
 int engines_load(const char *only, const struct arch *arch, struct engine ***ret, size_t *ret_nr,

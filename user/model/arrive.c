@@ -3,16 +3,12 @@
 #include <string.h>
 #include "model/builder.h"
 
-int arrive_thread(struct session_builder *b, uint32_t tid, uint32_t tgid, struct raw_thread **ret)
+int arrive_new_thread(struct session_builder *b, uint32_t tid, uint32_t tgid, struct raw_thread **ret)
 {
 	uint64_t key = (uint64_t)tgid << 32 | tid;
-	struct raw_thread *t = b->last_thread;
+	struct raw_thread *t;
 	uint32_t at;
 
-	if (t && t->tid == tid && t->tgid == tgid) {
-		*ret = t;
-		return 0;
-	}
 	*ret = NULL;
 	at = map_get(&b->thread_map, key);
 	if (at != MAP_NONE) {
@@ -257,8 +253,7 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 		return -ENOMEM;
 	mark.detail = args.detail;
 	mark.thread = t->index;
-	mark.id = args.present & 1u << FIELD_ID ? args.id : args.frame ? args.frame : args.document ? args.document :
-		  args.window;
+	mark.id = args.present & 1u << FIELD_ID ? args.id : args.frame ? args.frame : args.document ? args.document : args.id;
 	loose = loose_add(t, LOOSE_MARK);
 	if (!loose || VEC_PUSH(&b->marks, mark))
 		return -ENOMEM;

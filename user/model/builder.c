@@ -82,7 +82,10 @@ static int add_cpu(struct session_builder *b, const struct rec_cpu *rec)
 
 static int add_cost(struct session_builder *b, const struct rec_cost *rec)
 {
-	return cost_table_add(&b->costs, (int64_t)(rec->hdr.ts_ns - b->session->tables.info.begin_ns), rec);
+	uint64_t begin = b->session->tables.info.begin_ns, ts = rec->hdr.ts_ns;
+
+	/* calibration may have begun before the recording did */
+	return cost_table_add(&b->costs, ts < begin ? -(int64_t)min_u64(begin - ts, TIME_MAX) : (int64_t)builder_time(b, ts), rec);
 }
 
 static int add_loss(struct session_builder *b, const struct rec_loss *rec)
@@ -110,17 +113,10 @@ static int add_note(struct session_builder *b, const struct rec_note *rec)
 	return note.text ? VEC_PUSH(&b->session->notes, note) : -ENOMEM;
 }
 
-/* Fixed part of each record type; 0: unknown. */
+/* Fixed part of the records that are rarer than calls; 0: unknown. */
 static size_t fixed_size(unsigned int type)
 {
 	switch (type) {
-	case REC_BEGIN:
-	case REC_MARK:
-		return sizeof(struct rec_begin);
-	case REC_END:
-		return sizeof(struct rec_end);
-	case REC_AGGREGATE:
-		return sizeof(struct rec_aggregate);
 	case REC_THREAD:
 	case REC_FORK:
 	case REC_EXEC:
@@ -139,43 +135,9 @@ static size_t fixed_size(unsigned int type)
 	}
 }
 
-/* The probe of a record that must have one that the table knows. */
-static bool probe_known(const struct session_builder *b, const struct rec_header *rec)
+static int add_other(struct session_builder *b, const struct rec_header *rec)
 {
-	size_t nr = b->session->tables.probes.nr;
-
 	switch (rec->type) {
-	case REC_BEGIN:
-	case REC_MARK:
-		return ((const struct rec_begin *)rec)->probe < nr;
-	case REC_END:
-		return ((const struct rec_end *)rec)->probe < nr;
-	case REC_AGGREGATE:
-		return ((const struct rec_aggregate *)rec)->probe < nr;
-	default:
-		return true;
-	}
-}
-
-int session_builder_add(struct session_builder *b, const struct rec_header *rec)
-{
-	size_t fixed = fixed_size(rec->type);
-
-	b->session->counts.records++;
-	if (!fixed || rec->size < fixed || !probe_known(b, rec)) {
-		b->session->counts.unknown_records++;
-		return 0;
-	}
-	b->last_ns = max_u64(b->last_ns, builder_time(b, rec->ts_ns));
-	switch (rec->type) {
-	case REC_BEGIN:
-		return arrive_begin(b, (const struct rec_begin *)rec);
-	case REC_END:
-		return arrive_end(b, (const struct rec_end *)rec);
-	case REC_MARK:
-		return arrive_mark(b, (const struct rec_begin *)rec);
-	case REC_AGGREGATE:
-		return arrive_aggregate(b, (const struct rec_aggregate *)rec);
 	case REC_CPU:
 		return add_cpu(b, (const struct rec_cpu *)rec);
 	case REC_COST:
@@ -187,6 +149,42 @@ int session_builder_add(struct session_builder *b, const struct rec_header *rec)
 	default:
 		return add_task(b, (const struct rec_task *)rec);
 	}
+}
+
+/* Is the record as long as its type, and does the table know its probe? */
+#define WHOLE(b, rec, type) \
+	((rec)->size >= sizeof(type) && ((const type *)(rec))->probe < (b)->session->tables.probes.nr)
+
+int session_builder_add(struct session_builder *b, const struct rec_header *rec)
+{
+	size_t fixed;
+
+	b->session->counts.records++;
+	b->last_ns = max_u64(b->last_ns, builder_time(b, rec->ts_ns));
+	switch (rec->type) {
+	case REC_BEGIN:
+		if (WHOLE(b, rec, struct rec_begin))
+			return arrive_begin(b, (const struct rec_begin *)rec);
+		break;
+	case REC_END:
+		if (WHOLE(b, rec, struct rec_end))
+			return arrive_end(b, (const struct rec_end *)rec);
+		break;
+	case REC_MARK:
+		if (WHOLE(b, rec, struct rec_begin))
+			return arrive_mark(b, (const struct rec_begin *)rec);
+		break;
+	case REC_AGGREGATE:
+		if (WHOLE(b, rec, struct rec_aggregate))
+			return arrive_aggregate(b, (const struct rec_aggregate *)rec);
+		break;
+	default:
+		fixed = fixed_size(rec->type);
+		if (fixed && rec->size >= fixed)
+			return add_other(b, rec);
+	}
+	b->session->counts.unknown_records++;
+	return 0;
 }
 
 static int by_process(const void *a, const void *b)

@@ -71,7 +71,17 @@ int arrive_end(struct session_builder *b, const struct rec_end *rec);
 int arrive_mark(struct session_builder *b, const struct rec_begin *rec);
 int arrive_aggregate(struct session_builder *b, const struct rec_aggregate *rec);
 /* The thread of a record; *ret is NULL if there are too many. -ENOMEM. */
-int arrive_thread(struct session_builder *b, uint32_t tid, uint32_t tgid, struct raw_thread **ret);
+int arrive_new_thread(struct session_builder *b, uint32_t tid, uint32_t tgid, struct raw_thread **ret);
+
+static inline int arrive_thread(struct session_builder *b, uint32_t tid, uint32_t tgid, struct raw_thread **ret)
+{
+	struct raw_thread *t = b->last_thread;
+
+	if (!t || t->tid != tid || t->tgid != tgid)
+		return arrive_new_thread(b, tid, tgid, ret);
+	*ret = t;
+	return 0;
+}
 
 /* tree.c: pairs, nests and accounts the calls of one thread. -ENOMEM. */
 int tree_make(struct session_builder *b, struct raw_thread *t);

@@ -1,59 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Memory of a session's events, and decoding one. */
-#include <string.h>
+#include "model/big.h"
 #include "model/builder.h"
+
+/* Each column's pointer with the size of its elements. */
+#define EACH_COLUMN(c, do) \
+	do((c)->when) do((c)->span) do((c)->time) do((c)->overhead) do((c)->blocked) do((c)->spread_low) \
+	do((c)->spread_high) do((c)->parent) do((c)->subtree) do((c)->children) do((c)->detail) do((c)->flags)
 
 int columns_alloc(struct columns *c, uint32_t nr, uint32_t nr_metrics)
 {
-	size_t n = (size_t)nr + 1;	/* prefix sums; and malloc(0) is no error */
+	size_t n = (size_t)nr + 1;	/* prefix sums */
+	bool failed = false;
 
 	c->nr = nr;
-	c->when = malloc(n * sizeof(*c->when));
-	c->span = malloc(n * sizeof(*c->span));
-	c->time = malloc(n * sizeof(*c->time));
-	c->overhead = malloc(n * sizeof(*c->overhead));
-	c->blocked = malloc(n * sizeof(*c->blocked));
-	c->spread_low = malloc(n * sizeof(*c->spread_low));
-	c->spread_high = malloc(n * sizeof(*c->spread_high));
-	c->parent = malloc(n * sizeof(*c->parent));
-	c->subtree = malloc(n * sizeof(*c->subtree));
-	c->children = malloc(n * sizeof(*c->children));
-	c->detail = malloc(n * sizeof(*c->detail));
-	c->flags = malloc(n * sizeof(*c->flags));
+	c->nr_metrics = nr_metrics;
+#define ALLOC(column) failed |= !(column = big_alloc(n * sizeof(*column)));
+	EACH_COLUMN(c, ALLOC)
 	if (nr_metrics)
-		c->metrics = malloc(n * nr_metrics * sizeof(*c->metrics));
-	if (!c->when || !c->span || !c->time || !c->overhead || !c->blocked || !c->spread_low || !c->spread_high ||
-	    !c->parent || !c->subtree || !c->children || !c->detail || !c->flags || (nr_metrics && !c->metrics))
-		return -ENOMEM;
-	return 0;
+		failed |= !(c->metrics = big_alloc(n * nr_metrics * sizeof(*c->metrics)));
+	return failed ? -ENOMEM : 0;
 }
 
 void columns_free(struct columns *c)
 {
-	free(c->when);
-	free(c->span);
-	free(c->time);
-	free(c->overhead);
-	free(c->blocked);
-	free(c->spread_low);
-	free(c->spread_high);
-	free(c->parent);
-	free(c->subtree);
-	free(c->children);
-	free(c->detail);
-	free(c->flags);
+	size_t n = (size_t)c->nr + 1;
+
+#define FREE(column) big_free(column, n * sizeof(*column));
+	EACH_COLUMN(c, FREE)
+	big_free(c->metrics, n * c->nr_metrics * sizeof(*c->metrics));
 	free(c->hits);
-	free(c->metrics);
 }
 
-size_t columns_memory(const struct columns *c, uint32_t nr_metrics)
+size_t columns_memory(const struct columns *c)
 {
-	size_t each = sizeof(*c->when) + sizeof(*c->span) + sizeof(*c->time) + sizeof(*c->overhead) +
-		      sizeof(*c->blocked) + sizeof(*c->spread_low) + sizeof(*c->spread_high) + sizeof(*c->parent) +
-		      sizeof(*c->subtree) + sizeof(*c->children) + sizeof(*c->detail) + sizeof(*c->flags);
+	size_t each = 0;
 
-	return (size_t)c->nr * (each + (c->metrics ? nr_metrics * sizeof(*c->metrics) : 0)) +
-	       c->nr_hits * sizeof(*c->hits);
+#define ADD(column) each += sizeof(*column);
+	EACH_COLUMN(c, ADD)
+	return (size_t)c->nr * (each + c->nr_metrics * sizeof(*c->metrics)) + c->nr_hits * sizeof(*c->hits);
 }
 
 uint32_t columns_counted_hits(const struct columns *c, uint32_t at)

@@ -40,6 +40,7 @@ struct columns {
 	size_t nr_hits;
 	/* nr * info.nr_metrics, or NULL; ~0 in the first: that event has none */
 	uint64_t *metrics;
+	uint32_t nr_metrics;
 };
 
 _Static_assert(MAX_PROBES >= RECORD_MAX_PROBES, "probe column");
@@ -90,7 +91,7 @@ static inline uint64_t column_spread(const struct columns *c, uint32_t at)
 
 int columns_alloc(struct columns *c, uint32_t nr, uint32_t nr_metrics);	/* -ENOMEM; free with columns_free() */
 void columns_free(struct columns *c);
-size_t columns_memory(const struct columns *c, uint32_t nr_metrics);
+size_t columns_memory(const struct columns *c);
 
 /* The columns behind a session, and each probe's event type. */
 const struct columns *session_columns(const struct session *s);

@@ -38,3 +38,28 @@ void cost_table_sort(struct cost_table *t)
 		if (t->class[i].nr)
 			qsort(t->class[i].items, t->class[i].nr, sizeof(struct cost), by_time);
 }
+
+/* Up to which time the measurement before `at` is nearer than that one. */
+static uint64_t border(const struct cost *items, size_t at)
+{
+	int64_t middle = items[at - 1].ts_ns + (items[at].ts_ns - items[at - 1].ts_ns) / 2;
+
+	return middle < 0 ? 0 : (uint64_t)middle + 1;
+}
+
+void cost_seek(struct cost_cursor *c, unsigned int class, uint64_t start_ns)
+{
+	struct cost_now *now = &c->now[class];
+	const struct cost *items = c->table->class[class].items;
+	size_t nr = c->table->class[class].nr, at = now->at;
+
+	while (at > 0 && border(items, at) > start_ns)
+		at--;
+	while (at + 1 < nr && border(items, at + 1) <= start_ns)
+		at++;
+	now->at = at;
+	now->from_ns = at ? border(items, at) : 0;
+	now->until_ns = at + 1 < nr ? border(items, at + 1) : UINT64_MAX;
+	if (nr)
+		now->cost = items[at];
+}

@@ -17,34 +17,34 @@ struct cost_table {
 	VEC(struct cost) class[COST_CLASSES];
 };
 
-/* Positions in a table for look-ups that go forward in time. */
+/* For look-ups that mostly go forward in time. */
 struct cost_cursor {
 	const struct cost_table *table;
-	size_t at[COST_CLASSES];
+	struct cost_now {
+		size_t at;
+		uint64_t from_ns, until_ns;	/* where `cost` holds; nowhere at first */
+		struct cost cost;
+	} now[COST_CLASSES];
 };
 
 void cost_table_free(struct cost_table *t);
 int cost_table_add(struct cost_table *t, int64_t ts_ns, const struct rec_cost *rec);	/* -ENOMEM */
 void cost_table_sort(struct cost_table *t);
 
-/* The measurement of that class nearest to start_ns (the earlier one of two); all zero if there is none. */
-static inline struct cost cost_at(struct cost_cursor *c, unsigned int class, uint64_t start_ns)
-{
-	const struct cost *items;
-	int64_t now = start_ns;
-	size_t nr, at;
+void cost_seek(struct cost_cursor *c, unsigned int class, uint64_t start_ns);
 
-	if (class >= COST_CLASSES || !c->table->class[class].nr)
-		return (struct cost){ 0 };
-	items = c->table->class[class].items;
-	nr = c->table->class[class].nr;
-	at = c->at[class];
-	while (at > 0 && items[at].ts_ns > now)
-		at--;
-	while (at + 1 < nr && items[at + 1].ts_ns - now < now - items[at].ts_ns)
-		at++;
-	c->at[class] = at;
-	return items[at];
+/* The measurement of that class nearest to start_ns (the earlier one of two); all zero if there is none. Valid until
+ * the next look-up. */
+static inline const struct cost *cost_at(struct cost_cursor *c, unsigned int class, uint64_t start_ns)
+{
+	struct cost_now *now;
+
+	if (class >= COST_CLASSES)
+		class = COST_UNKNOWN;
+	now = &c->now[class];
+	if (start_ns < now->from_ns || start_ns >= now->until_ns)
+		cost_seek(c, class, start_ns);
+	return &now->cost;
 }
 
 #endif

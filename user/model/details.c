@@ -6,17 +6,16 @@
 #include "model/details.h"
 #include "model/vec.h"
 
-/* Calls of one function tend to carry the same arguments over and over: a small direct-mapped cache from the bytes as
- * recorded to what they mean spares decoding and interning them. */
-#define CACHE_SLOTS 2048
-#define CACHE_BYTES 152
+/* Calls of one function tend to carry the same arguments over and over: a cache from the bytes as recorded (by their
+ * hash) to what they mean spares decoding and interning them. Sets of two, the newer one first; a line each. */
+#define CACHE_SLOTS 16384
 
 struct cached {
-	uint64_t hash;
-	uint32_t bytes;		/* 0: free */
+	struct hash128 hash;
 	struct args args;
-	uint8_t raw[CACHE_BYTES];
 };
+
+_Static_assert(sizeof(struct cached) == 64, "a cache line");
 
 struct details {
 	struct pool *pool;
@@ -78,8 +77,10 @@ struct details *details_new(struct pool *pool)
 	if (!d)
 		return NULL;
 	d->pool = pool;
-	d->cache = calloc(CACHE_SLOTS, sizeof(*d->cache));
+	d->cache = aligned_alloc(64, CACHE_SLOTS * sizeof(*d->cache));
 	memset(&nothing, 0, sizeof(nothing));
+	if (d->cache)
+		memset(d->cache, 0, CACHE_SLOTS * sizeof(*d->cache));
 	if (!d->cache || details_intern(d, &nothing, &index)) {
 		details_free(d);
 		return NULL;
@@ -168,7 +169,10 @@ static void set_number(const struct rec_arg *arg, int64_t v, struct event_detail
 	case FIELD_FRAME: ret->frame = v; return;
 	case FIELD_PARENT_FRAME: ret->parent_frame = v; return;
 	case FIELD_DOCUMENT: ret->document = v; return;
-	case FIELD_WINDOW: ret->window = v; return;
+	case FIELD_WINDOW:
+		if (!(ret->present & 1u << FIELD_ID))
+			ret->id = v;
+		return;
 	case FIELD_ID: ret->id = v; return;
 	case FIELD_COUNT: ret->count = saturate_unsigned(v); return;
 	case FIELD_X: detail->x = saturate(v); break;
@@ -241,27 +245,26 @@ static int decode(struct details *d, const uint8_t *p, size_t n, struct args *re
 
 int details_read(struct details *d, const void *bytes, size_t n, struct args *ret)
 {
-	struct cached *c = NULL;
-	uint64_t hash = 0;
+	struct hash128 hash;
+	struct cached *c;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!n)
 		return 0;
-	if (n <= CACHE_BYTES) {
-		hash = hash_bytes(bytes, n);
-		c = &d->cache[hash & (CACHE_SLOTS - 1)];
-		if (c->bytes == n && c->hash == hash && !memcmp(c->raw, bytes, n)) {
-			*ret = c->args;
+	hash = hash_wide(bytes, n);
+	c = &d->cache[hash.a & (CACHE_SLOTS - 2)];
+	for (int way = 0; way < 2; way++) {
+		if (c[way].hash.a == hash.a && c[way].hash.b == hash.b) {
+			*ret = c[way].args;
 			return 0;
 		}
 	}
 	rc = decode(d, bytes, n, ret);
-	if (rc || !c)
+	if (rc)
 		return rc;
+	c[1] = c[0];
 	c->hash = hash;
-	c->bytes = n;
 	c->args = *ret;
-	memcpy(c->raw, bytes, n);
 	return 0;
 }

@@ -13,7 +13,8 @@ struct args {
 	uint32_t present;
 	uint32_t detail;	/* index; 0: nothing known */
 	uint32_t count;
-	uint64_t frame, parent_frame, document, window, id;
+	uint64_t frame, parent_frame, document;
+	uint64_t id;		/* of the operation or flow, else of the window */
 };
 
 struct details *details_new(struct pool *pool);	/* the pool stays the caller's; NULL: no memory */

@@ -41,31 +41,8 @@ static enum step walk_next(struct walk *w, struct raw_event **ret_ev, const stru
 /* --- positions: the top-level events of each timeline in order of time, each with its subtree behind it --- */
 
 struct next_root {
-	struct walk walk;
-	struct raw_event *ev;
+	struct raw_event **next, **end;
 };
-
-/* The thread's next top-level event; NULL: no more. */
-static struct raw_event *advance(struct next_root *n)
-{
-	const struct placed *placed;
-
-	for (;;) {
-		switch (walk_next(&n->walk, &n->ev, &placed)) {
-		case STEP_DONE:
-			return n->ev = NULL;
-		case STEP_PLACED:
-			if (n->walk.t->loose.items[placed->loose].kind == LOOSE_MARK)
-				continue;
-			n->ev = &n->walk.t->loose.items[placed->loose].ev;
-			break;
-		case STEP_CALL:
-			break;
-		}
-		if (n->ev->state & RAW_ROOT)
-			return n->ev;
-	}
-}
 
 /* Sinks heap[at] to where it belongs: earliest start first, of equal ones the earlier thread. */
 static void sink(struct next_root **heap, size_t nr, size_t at)
@@ -74,7 +51,7 @@ static void sink(struct next_root **heap, size_t nr, size_t at)
 		size_t least = at;
 
 		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < nr; child++) {
-			uint64_t a = heap[child]->ev->start_ns, b = heap[least]->ev->start_ns;
+			uint64_t a = (*heap[child]->next)->start_ns, b = (*heap[least]->next)->start_ns;
 
 			if (a < b || (a == b && heap[child] < heap[least]))
 				least = child;
@@ -101,19 +78,20 @@ static int find_positions(struct session_builder *b)
 	for (size_t i = 0; !rc && i < nr_timelines; i++)
 		next[i] = s->timelines.items[i].first_id - 1;
 	for (size_t i = 0; !rc && i < b->threads.nr; i++) {
-		roots[i].walk.t = b->threads.items[i];
-		if (advance(&roots[i]))
+		roots[i].next = b->threads.items[i]->roots.items;
+		roots[i].end = roots[i].next + b->threads.items[i]->roots.nr;
+		if (roots[i].next < roots[i].end)
 			heap[nr++] = &roots[i];
 	}
 	for (size_t i = nr / 2; i-- > 0; )
 		sink(heap, nr, i);
 	while (nr) {
-		struct raw_event *ev = heap[0]->ev;
+		struct raw_event *ev = *heap[0]->next;
 		uint32_t *at = &next[b->frames.places.items[ev->place].timeline];
 
 		ev->position = *at;
 		*at += ev->subtree;
-		if (!advance(heap[0]))
+		if (++heap[0]->next == heap[0]->end)
 			heap[0] = heap[--nr];
 		sink(heap, nr, 0);
 	}
@@ -173,8 +151,8 @@ static int fill_event(struct fill *f, struct raw_event *ev, uint64_t calls, uint
 	struct session *s = f->b->session;
 	struct columns *c = &s->columns;
 	const struct raw_extra *extra = ev->extra ? &f->b->extras.items[ev->extra] : NULL;
-	struct cost cost = cost_at(&f->costs, s->tables.probes.items[ev->probe].cost_class, ev->start_ns);
-	uint64_t spread = sat_mul(cost.spread_ns, calls + (extra ? extra->hidden_hits : 0));
+	const struct cost *cost = cost_at(&f->costs, s->tables.probes.items[ev->probe].cost_class, ev->start_ns);
+	uint64_t spread = sat_mul(cost->spread_ns, calls + (extra ? extra->hidden_hits : 0));
 	size_t nr_metrics = s->tables.info.nr_metrics;
 	int rc = 0;
 
@@ -237,7 +215,7 @@ static int fill_thread(struct fill *f, struct raw_thread *t)
 	int rc = 0;
 
 	f->t = t;
-	memset(f->costs.at, 0, sizeof(f->costs.at));
+	memset(f->costs.now, 0, sizeof(f->costs.now));
 	memset(&f->spots[0], 0, sizeof(f->spots[0]));
 	while (!rc) {
 		switch (walk_next(&w, &ev, &placed)) {
@@ -245,6 +223,7 @@ static int fill_thread(struct fill *f, struct raw_thread *t)
 			return 0;
 		case STEP_CALL:
 			rc = fill_call(f, ev);
+			raw_forget(t, w.main);
 			break;
 		case STEP_PLACED:
 			l = &t->loose.items[placed->loose];

@@ -20,4 +20,10 @@ size_t pool_memory(const struct pool *s);
 uint64_t hash_bytes(const void *bytes, size_t n);
 uint64_t hash_u64(uint64_t value);
 
+/* Wide enough to stand for the bytes themselves. */
+struct hash128 {
+	uint64_t a, b;
+};
+struct hash128 hash_wide(const void *bytes, size_t n);
+
 #endif

@@ -14,7 +14,8 @@ struct raw_event *raw_append(struct raw_thread *t)
 	if (t->nr == t->nr_chunks * RAW_CHUNK) {
 		if (vec_grow(&t->chunks, t->nr_chunks, &t->cap_chunks, sizeof(*t->chunks)))
 			return NULL;
-		chunk = malloc(RAW_CHUNK * sizeof(*chunk));
+		/* most threads have few events: a huge page each would be too much */
+		chunk = t->nr_chunks ? big_alloc(BIG_PAGE) : malloc(BIG_PAGE);
 		if (!chunk)
 			return NULL;
 		t->chunks[t->nr_chunks++] = chunk;
@@ -94,15 +95,28 @@ size_t raw_sort_loose(struct raw_thread *t)
 	return nr - kept;
 }
 
+void raw_forget(struct raw_thread *t, uint32_t before)
+{
+	uint32_t chunk = before / RAW_CHUNK;
+
+	if (chunk > 1 && before % RAW_CHUNK == 0) {
+		big_free(t->chunks[chunk - 1], BIG_PAGE);
+		t->chunks[chunk - 1] = NULL;
+	}
+}
+
 void raw_thread_free(struct raw_thread *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->nr_chunks; i++)
-		free(t->chunks[i]);
+	if (t->nr_chunks)
+		free(t->chunks[0]);
+	for (size_t i = 1; i < t->nr_chunks; i++)
+		big_free(t->chunks[i], BIG_PAGE);
 	free(t->chunks);
 	free(t->open.items);
 	free(t->loose.items);
 	free(t->placed.items);
+	free(t->roots.items);
 	free(t);
 }

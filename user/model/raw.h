@@ -7,9 +7,9 @@
 #ifndef FRAMESCOPE_MODEL_RAW_H
 #define FRAMESCOPE_MODEL_RAW_H
 
+#include "model/big.h"
 #include "model/vec.h"
 
-#define RAW_CHUNK 4096		/* events of one allocation */
 #define RAW_MAX_LEVELS 1024	/* nested calls; the kernel side keeps RECORD_MAX_DEPTH */
 
 enum raw_state {
@@ -49,6 +49,8 @@ struct raw_extra {
 	size_t metrics;		/* index of the first value in builder.metrics */
 };
 
+#define RAW_CHUNK (BIG_PAGE / sizeof(struct raw_event))	/* events of one allocation */
+
 enum loose_kind {
 	LOOSE_EVENT,		/* its begin or the order of its call ids was lost */
 	LOOSE_AGGREGATE,
@@ -83,6 +85,7 @@ struct raw_thread {
 	VEC(struct raw_event *) open;	/* not ended as far as is known, outermost first */
 	VEC(struct loose) loose;
 	VEC(struct placed) placed;
+	VEC(struct raw_event *) roots;	/* RAW_ROOT: top level of their timelines, in the order of the tree */
 };
 
 static inline struct raw_event *raw_at(const struct raw_thread *t, uint32_t i)
@@ -96,6 +99,8 @@ struct raw_event *raw_append(struct raw_thread *t);
 struct raw_event *raw_find(const struct raw_thread *t, uint64_t call_id);
 /* Sorts the loose items by call id and drops what was recorded twice; returns how many that were. */
 size_t raw_sort_loose(struct raw_thread *t);
+/* The in-order events before that one are not needed any more. */
+void raw_forget(struct raw_thread *t, uint32_t before);
 void raw_thread_free(struct raw_thread *t);
 
 #endif

@@ -47,7 +47,7 @@ const struct session_counts *session_get_counts(const struct session *s)
 size_t session_memory(const struct session *s)
 {
 	return sizeof(*s) + tables_memory(&s->tables) + pool_memory(s->pool) +
-	       s->nr_details * sizeof(*s->details) + columns_memory(&s->columns, s->tables.info.nr_metrics) +
+	       s->nr_details * sizeof(*s->details) + columns_memory(&s->columns) +
 	       s->timelines.cap * sizeof(*s->timelines.items) + s->marks.cap * sizeof(*s->marks.items) +
 	       s->losses.cap * sizeof(*s->losses.items) + s->cpu.cap * sizeof(*s->cpu.items) +
 	       s->notes.cap * sizeof(*s->notes.items);

@@ -39,7 +39,7 @@ struct tree {
 	int rc;
 };
 
-static struct cost cost_of(struct tree *tr, const struct raw_event *ev, uint64_t start_ns)
+static const struct cost *cost_of(struct tree *tr, const struct raw_event *ev, uint64_t start_ns)
 {
 	return cost_at(&tr->costs, tr->b->session->tables.probes.items[ev->probe].cost_class, start_ns);
 }
@@ -79,6 +79,8 @@ static bool attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
 	if (shown && tr->levels[shown - 1].place == ev->place)
 		return true;
 	ev->state |= RAW_ROOT;
+	if (VEC_PUSH(&tr->t->roots, ev))
+		tr->rc = -ENOMEM;
 	if (shown && tr->levels[shown - 1].place != ev->place)
 		ev->flags |= EV_MOVED;
 	return false;
@@ -106,7 +108,7 @@ static uint64_t aggregate_settle(struct tree *tr, struct loose *l, uint64_t room
 	struct raw_event *ev = &l->ev;
 	uint64_t total = min_u64(min_u64(l->total_ns, room_ns), ev->end_ns - ev->start_ns);
 
-	*ret_cost = cost_of(tr, ev, ev->start_ns);
+	*ret_cost = *cost_of(tr, ev, ev->start_ns);
 	ev->overhead_ns = min_u64(sat_mul(ret_cost->inner_ns, l->hits), total);
 	ev->self_ns = total - ev->overhead_ns;
 	ev->blocked_ns = 0;
@@ -299,7 +301,7 @@ static void push(struct tree *tr, struct raw_event *ev, uint32_t caller)
 	if (ev->flags & EV_CLIPPED)
 		l->gone = true;	/* what lost its end in there was clipped as well */
 	l->cursor_ns = ev->start_ns;
-	l->cost = cost_of(tr, ev, ev->start_ns);
+	l->cost = *cost_of(tr, ev, ev->start_ns);
 	if (resolve_place(tr, ev, caller ? &tr->levels[caller - 1] : NULL) || note_url(tr, ev))
 		tr->rc = -ENOMEM;
 	if (tr->rc)

@@ -24,28 +24,25 @@ static void fill_event(const struct session *s, uint32_t id, struct result_event
 	};
 }
 
+/* Counted first: growing an array of many millions would copy more than the counting costs. */
 static int list_events(const struct selection *sel, size_t max, struct query_result *ret)
 {
-	struct select_walk w = { .at = sel->from };
-	size_t cap = 0;
+	struct select_walk count = { .at = sel->from }, w = count;
+	size_t nr = 0;
 	uint32_t at;
 
-	while (select_next(sel, &w, &at)) {
-		if (!select_matches(sel, at))
-			continue;
-		if (max && ret->nr == max)
-			return -ENOMEM;
-		if (ret->nr == cap) {
-			struct result_event *grown;
-
-			cap = cap ? 2 * cap : 64;
-			grown = reallocarray(ret->events, cap, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			ret->events = grown;
-		}
-		fill_event(sel->session, at + 1, &ret->events[ret->nr++]);
-	}
+	while (select_next(sel, &count, &at))
+		nr += select_matches(sel, at);
+	if (max && nr > max)
+		return -ENOMEM;
+	if (!nr)
+		return 0;
+	ret->events = malloc(nr * sizeof(*ret->events));
+	if (!ret->events)
+		return -ENOMEM;
+	while (select_next(sel, &w, &at))
+		if (select_matches(sel, at))
+			fill_event(sel->session, at + 1, &ret->events[ret->nr++]);
 	return 0;
 }
 

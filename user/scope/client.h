@@ -34,6 +34,9 @@ struct owned_session {
 	uint32_t pid;			/* scope_window.pid when it began */
 	enum { SESSION_RUNNING, SESSION_STOPPING, SESSION_STOPPED } state;
 	struct pending_stop *pending;	/* while stopping */
+	uint32_t *timelines;		/* ids of its window's timelines, once stopped; at least one */
+	size_t nr_timelines;
+	bool empty;			/* the one timeline is a stand-in without events: nothing of the window was seen */
 };
 
 /* What a client was told of a window. */

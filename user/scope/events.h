@@ -6,23 +6,12 @@
 #include "scope/client.h"
 #include "scope/profiler.pb-c.h"
 
-/*
- * The timelines of one window. A session holds those of all of the target's processes; a window's are those of its own
- * process (pid 0: of any) and of processes that began to work after a navigation was seen: browsers move a page to
- * another process when it goes to another site.
- */
-struct window_timelines {
-	const struct timeline **timelines;	/* the main frame's first; NULL if there are none */
-	size_t nr;
-	uint32_t empty_id;	/* if there are none: the id of a timeline without events that stands in for them */
-};
-
-/* -ENOMEM. */
-int window_timelines_find(const struct session *s, uint32_t pid, struct window_timelines *ret);
-void window_timelines_free(struct window_timelines *w);
+/* The window's timelines as indices into session_timelines(), the main frame's first; *ret is to be freed. *ret_nr can
+ * be 0: nothing of the window was seen. -ENOMEM. */
+int window_timelines(const struct session *s, uint32_t pid, uint32_t **ret, size_t *ret_nr);
 
 /* Answers GetEvents. */
-void events_reply(struct client *c, const struct request *r, const struct session *s, uint32_t pid,
+void events_reply(struct client *c, const struct request *r, const struct session *s, const struct owned_session *owned,
 		  const Profiler__GetEventsArg *arg);
 
 #endif

@@ -155,29 +155,22 @@ static void fill_query(struct query *q, const Profiler__GetEventsArg *a)
 	q->types = (const uint32_t *)a->eventtypelist;
 }
 
-/* Checks the timeline's id, and puts one that the query knows in its place if it is the empty one. */
-static bool find_timeline(struct client *c, const struct request *r, const struct session *s, uint32_t pid,
-			  struct query *q)
+/* Checks the timeline's id, and puts one that the query knows in its place if it is the stand-in. */
+static bool find_timeline(struct client *c, const struct request *r, const struct session *s,
+			  const struct owned_session *owned, struct query *q)
 {
 	static const uint32_t no_type = UINT32_MAX;
-	struct window_timelines w;
-	bool found = false, empty;
+	bool found = false;
 	size_t n;
 
-	if (window_timelines_find(s, pid, &w)) {
-		client_fail(c, r, STATUS_OUT_OF_MEMORY, "No memory for the answer");
-		return false;
-	}
-	for (size_t i = 0; i < w.nr; i++)
-		found |= w.timelines[i]->id == q->timeline_id;
-	empty = !w.nr && q->timeline_id == w.empty_id;
-	window_timelines_free(&w);
-	if (!found && !empty) {
+	for (size_t i = 0; i < owned->nr_timelines; i++)
+		found |= owned->timelines[i] == q->timeline_id;
+	if (!found) {
 		client_fail(c, r, STATUS_BAD_REQUEST, "The session has no timeline %u; StopProfiler's answer lists them",
 			    q->timeline_id);
 		return false;
 	}
-	if (!empty)
+	if (!owned->empty)
 		return true;
 	if (q->has_event) {
 		client_fail(c, r, STATUS_BAD_REQUEST, "There is no event %u in that timeline", q->event_id);
@@ -190,7 +183,7 @@ static bool find_timeline(struct client *c, const struct request *r, const struc
 	return true;
 }
 
-void events_reply(struct client *c, const struct request *r, const struct session *s, uint32_t pid,
+void events_reply(struct client *c, const struct request *r, const struct session *s, const struct owned_session *owned,
 		  const Profiler__GetEventsArg *arg)
 {
 	struct query_result result = { 0 };
@@ -199,7 +192,7 @@ void events_reply(struct client *c, const struct request *r, const struct sessio
 
 	fill_query(&q, arg);
 	q.max_events = c->host->limits.max_reply / EVENT_BYTES;
-	if (!find_timeline(c, r, s, pid, &q))
+	if (!find_timeline(c, r, s, owned, &q))
 		return;
 	if (query_events(s, &q, &result, &err)) {
 		client_fail_error(c, r, &err);

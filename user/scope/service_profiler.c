@@ -33,6 +33,7 @@ static void drop_session(struct client *c, struct owned_session *s)
 
 	b->discard(b->arg, s->id);
 	free(s->pending);
+	free(s->timelines);
 	*s = c->sessions[--c->nr_sessions];
 }
 
@@ -93,18 +94,28 @@ static void run_start(struct client *c, const struct request *r, const ProtobufC
 	client_reply(c, r, &reply.base, NULL);
 }
 
-static void fill_timelines(Profiler__Session *reply, Profiler__Timeline *timelines, const struct window_timelines *w)
+/* Which of the session's timelines the client may ask for. -ENOMEM. */
+static int take_timelines(struct owned_session *owned, const struct session *s)
 {
-	reply->n_timelinelist = w->nr ? w->nr : 1;
-	for (size_t i = 0; i < reply->n_timelinelist; i++) {
-		Profiler__Timeline *t = &timelines[i];
+	const struct timeline *t;
+	size_t n;
+	int rc = window_timelines(s, owned->pid, &owned->timelines, &owned->nr_timelines);
 
-		profiler__timeline__init(t);
-		t->timelineid = w->nr ? w->timelines[i]->id : w->empty_id;
-		t->has_frameid = w->nr && w->timelines[i]->frame_id;
-		t->frameid = t->has_frameid ? w->timelines[i]->frame_id : 0;
-		reply->timelinelist[i] = t;
-	}
+	if (rc)
+		return rc;
+	t = session_timelines(s, &n);
+	for (size_t i = 0; i < owned->nr_timelines; i++)
+		owned->timelines[i] = t[owned->timelines[i]].id;
+	if (owned->nr_timelines)
+		return 0;
+	/* never empty: clients take the first one for the main frame's without looking */
+	owned->empty = true;
+	owned->nr_timelines = 1;
+	for (size_t i = 0; i < n; i++)
+		if (t[i].id > owned->timelines[0])
+			owned->timelines[0] = t[i].id;
+	owned->timelines[0]++;
+	return 0;
 }
 
 /* The answer to StopProfiler. */
@@ -112,23 +123,28 @@ static void reply_session(struct client *c, const struct request *r, const struc
 			  const struct session *s)
 {
 	Profiler__Session reply = PROFILER__SESSION__INIT;
-	Profiler__Timeline *timelines = NULL;
-	struct window_timelines w = { 0 };
+	Profiler__Timeline *timelines = calloc(owned->nr_timelines, sizeof(*timelines));
 
-	if (!window_timelines_find(s, owned->pid, &w)) {
-		timelines = calloc(w.nr + 1, sizeof(*timelines));
-		reply.timelinelist = calloc(w.nr + 1, sizeof(*reply.timelinelist));
-	}
-	if (timelines && reply.timelinelist) {
-		reply.sessionid = owned->id;
-		reply.has_windowid = 1;
-		reply.windowid = owned->window;
-		fill_timelines(&reply, timelines, &w);
-		client_reply(c, r, &reply.base, NULL);
-	} else {
+	reply.timelinelist = calloc(owned->nr_timelines, sizeof(*reply.timelinelist));
+	if (!timelines || !reply.timelinelist) {
 		client_fail(c, r, STATUS_OUT_OF_MEMORY, "No memory for the answer");
+		goto out;
 	}
-	window_timelines_free(&w);
+	reply.sessionid = owned->id;
+	reply.has_windowid = 1;
+	reply.windowid = owned->window;
+	for (; reply.n_timelinelist < owned->nr_timelines; reply.n_timelinelist++) {
+		Profiler__Timeline *out = &timelines[reply.n_timelinelist];
+		const struct timeline *t = session_timeline_by_id(s, owned->timelines[reply.n_timelinelist]);
+
+		profiler__timeline__init(out);
+		out->timelineid = owned->timelines[reply.n_timelinelist];
+		out->has_frameid = t && t->frame_id;
+		out->frameid = out->has_frameid ? t->frame_id : 0;
+		reply.timelinelist[reply.n_timelinelist] = out;
+	}
+	client_reply(c, r, &reply.base, NULL);
+out:
 	free(reply.timelinelist);
 	free(timelines);
 }
@@ -138,13 +154,14 @@ static void stop_done(void *ctx, const struct session *s, const struct error *er
 	struct pending_stop *pending = ctx;
 	struct client *c = pending->client;
 	struct owned_session *owned = find_session(c, pending->session);
+	struct error no_memory = { ERR_OTHER, -ENOMEM, "No memory for the session" };
 
 	owned->pending = NULL;
 	owned->state = SESSION_STOPPED;
-	if (s) {
+	if (s && !take_timelines(owned, s)) {
 		reply_session(c, &pending->request, owned, s);
 	} else {
-		client_fail_error(c, &pending->request, err);
+		client_fail_error(c, &pending->request, s ? &no_memory : err);
 		drop_session(c, owned);
 	}
 	free(pending);
@@ -189,7 +206,7 @@ static void run_get_events(struct client *c, const struct request *r, const Prot
 		client_fail(c, r, STATUS_BAD_REQUEST, "The session is not stopped yet");
 		return;
 	}
-	events_reply(c, r, s, owned->pid, a);
+	events_reply(c, r, s, owned, a);
 }
 
 static void run_release(struct client *c, const struct request *r, const ProtobufCMessage *arg)

@@ -191,8 +191,8 @@ static int record(const struct record_options *o)
 		return command_fail(&err);
 	}
 	begin = now_s();
-	if (!o->quiet && isatty(STDERR_FILENO))
-		fprintf(stderr, "recording process %d; Ctrl-C ends it\n", o->capture.pid);
+	if (!o->quiet)
+		fprintf(stderr, "framescope: recording process %d; Ctrl-C ends it\n", o->capture.pid);
 	run_rc = run(c, o, &run_err);
 	capture_get_status(c, &status);
 	rc = finish(c, o, w, &err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Small target: C++ exceptions through probed frames. Protocol: tests/lib/framescope.py. */
-/* cflags: -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap -fcf-protection=none */
+/* cflags: -fno-shrink-wrap -fno-reorder-blocks-and-partition -fcf-protection=none */
 #include <cstdio>
 #include <stdexcept>
 #include <unistd.h>

@@ -32,7 +32,8 @@ struct cache_header {
 
 struct cache_site {
 	uint32_t probe;		/* index in the engine */
-	uint32_t source;
+	uint16_t source;
+	uint16_t constants;	/* only those arguments hold: it is a compiler's clone */
 	uint64_t vaddr, size, cage;
 	uint8_t entry[ENTRY_BYTES];
 	char function[sizeof(((struct site *)0)->function)];
@@ -84,13 +85,17 @@ static uint64_t definition_hash(const struct site_search *s)
 	return h;
 }
 
-/* Only what takes a pass over the code is worth keeping. */
-static bool has_anchors(const struct engine *e)
+/* Only what takes a pass over the code is worth keeping; what debug information says of arguments is not kept. */
+static bool is_worth_keeping(const struct engine *e)
 {
-	for (size_t i = 0; i < e->nr_probes; i++)
-		if (e->probes[i].nr_anchors)
-			return true;
-	return false;
+	bool anchors = false, members = false;
+
+	for (size_t i = 0; i < e->nr_probes; i++) {
+		anchors |= e->probes[i].nr_anchors != 0;
+		for (size_t k = 0; k < e->probes[i].nr_args; k++)
+			members |= e->probes[i].members[k] != NULL;
+	}
+	return anchors && !members;
 }
 
 /* False if this search is not to be cached: no build-id, no anchors, or a name that is no file name. */
@@ -98,7 +103,7 @@ static bool cache_path(const struct site_search *s, char *ret, size_t size)
 {
 	const char *dir = getenv("FRAMESCOPE_CACHE");
 
-	if (strlen(s->image->build_id) < 8 || !s->engine->name || !s->engine->path || !has_anchors(s->engine))
+	if (strlen(s->image->build_id) < 8 || !s->engine->name || !s->engine->path || !is_worth_keeping(s->engine))
 		return false;
 	for (const char *p = s->engine->name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_+", *p))
@@ -169,6 +174,8 @@ static bool load_site(struct site_search *s, const struct cache_site *c)
 	snprintf(site->reason, sizeof(site->reason), "%.*s", (int)sizeof(c->reason) - 1, c->reason);
 	site->source = c->source;
 	site->cage = c->cage;
+	if (c->constants)
+		site_keep_constants(site);
 	if (c->source == SITE_NONE)
 		return true;
 	p = image_at(s->image, c->vaddr, ENTRY_BYTES, NULL);
@@ -210,6 +217,7 @@ static bool fill_site(const struct site_search *s, const struct site *site, stru
 	memset(c, 0, sizeof(*c));
 	c->probe = site->probe - s->engine->probes;
 	c->source = site->source;
+	c->constants = site->nr_args < site->probe->nr_args;
 	c->vaddr = site->vaddr;
 	c->size = site->size;
 	c->cage = site->cage;

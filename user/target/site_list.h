@@ -21,6 +21,9 @@ struct site_search {
 struct site *site_list_add(struct site_list *list, const struct engine_probe *probe);
 bool site_list_has(const struct site_list *list, const struct engine_probe *probe);
 
+/* Drops all arguments that would be read: the code may have others than the definition says. */
+void site_keep_constants(struct site *site);
+
 /* Fills in address, size, cost and exits. False if no probe can sit there. */
 bool site_describe_code(const struct code_map *map, const struct function *f, struct site *s);
 

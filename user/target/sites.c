@@ -43,6 +43,16 @@ struct site *site_list_add(struct site_list *list, const struct engine_probe *pr
 	return p;
 }
 
+void site_keep_constants(struct site *site)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < site->nr_args; i++)
+		if (site->args[i].kind == KIND_CONST)
+			site->args[kept++] = site->args[i];
+	site->nr_args = kept;
+}
+
 bool site_list_has(const struct site_list *list, const struct engine_probe *probe)
 {
 	for (size_t i = 0; i < list->nr; i++)

@@ -15,7 +15,23 @@ static bool wants_symbols(const struct engine *e)
 	return false;
 }
 
-static int add_match(struct site_search *s, const struct engine_probe *p, const struct symbol_match *m, char *reason)
+static void read_arguments(struct symbols *symbols, const struct symbol_match *m, struct site *site)
+{
+	const struct engine_probe *p = site->probe;
+	char note[200];
+	size_t nr;
+
+	symbols_arguments(symbols, p, m->vaddr, site->args, &site->nr_args, note, sizeof(note));
+	nr = site->nr_args;
+	if (m->clone && !p->clone_args)
+		site_keep_constants(site);
+	if (site->nr_args < nr)
+		snprintf(note, sizeof(note), "a clone: its arguments are not read");
+	snprintf(site->evidence, sizeof(site->evidence), "%.180s%s%.199s", m->evidence, note[0] ? "; " : "", note);
+}
+
+static int add_match(struct site_search *s, struct symbols *symbols, const struct engine_probe *p,
+		     const struct symbol_match *m, char *reason)
 {
 	struct code_map map = { .image = s->image };
 	struct function fn = { .start = m->vaddr, .end = m->vaddr + m->size, .proof = PROOF_SYMBOL };
@@ -34,11 +50,8 @@ static int add_match(struct site_search *s, const struct engine_probe *p, const 
 		return 0;
 	}
 	site->source = m->source;
-	if (m->clone && !p->clone_args)
-		site->nr_args = 0;
 	snprintf(site->function, sizeof(site->function), "%s", m->name);
-	snprintf(site->evidence, sizeof(site->evidence), "%s%s", m->evidence,
-		 m->clone && !p->clone_args && p->nr_args ? "; a clone: its arguments are not read" : "");
+	read_arguments(symbols, m, site);
 	return 0;
 }
 
@@ -62,7 +75,7 @@ int sites_from_symbols(struct site_search *s, struct error *err)
 		if (symbols_find(symbols, p, &m, &nr, s->reasons[i], sizeof(s->reasons[i])))
 			continue;
 		for (size_t k = 0; k < nr && !rc; k++)
-			rc = add_match(s, p, &m[k], s->reasons[i]);
+			rc = add_match(s, symbols, p, &m[k], s->reasons[i]);
 		free(m);
 	}
 	symbols_close(symbols);

@@ -17,6 +17,7 @@ struct elf_symbols {
 	Dwfl_Callbacks callbacks;	/* libdwfl keeps a pointer to it */
 	char *debug_path;
 	Dwfl *dwfl;
+	Dwfl_Module *mod;	/* of dwfl */
 	char *warning;
 	size_t warning_size;
 };
@@ -270,6 +271,7 @@ int elf_symbols_read(const struct image *image, struct elf_symbols **ret, struct
 	}
 	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = e;
+	e->mod = mod;
 	rc = read_symbols(mod, image, list, &counts);
 	describe(mod, &counts, tables, tables_size);
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory while reading the symbols of %s", image->path) : 0;
@@ -282,4 +284,9 @@ void elf_symbols_free(struct elf_symbols *e)
 	dwfl_end(e->dwfl);
 	free(e->debug_path);
 	free(e);
+}
+
+void *elf_symbols_module(const struct elf_symbols *e)
+{
+	return e->mod;
 }

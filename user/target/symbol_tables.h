@@ -32,6 +32,11 @@ struct elf_symbols;
 int elf_symbols_read(const struct image *image, struct elf_symbols **ret, struct symbol_list *list, char *tables,
 		     size_t tables_size, char *warning, size_t warning_size, struct error *err);
 void elf_symbols_free(struct elf_symbols *e);
+/* The Dwfl_Module, or NULL. */
+void *elf_symbols_module(const struct elf_symbols *e);
+/* Puts the steps for a member path of the function at vaddr before those of the spec (members.c). False: `why` not. */
+bool elf_symbols_resolve(struct elf_symbols *e, const struct image *image, uint64_t vaddr, const char *members,
+			 struct arg_spec *spec, char *why, size_t size);
 
 /* --- Breakpad .sym files --- */
 

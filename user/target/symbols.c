@@ -379,6 +379,24 @@ int symbols_find(struct symbols *s, const struct engine_probe *probe, struct sym
 	return err;
 }
 
+void symbols_arguments(struct symbols *s, const struct engine_probe *probe, uint64_t vaddr,
+		       struct arg_spec ret[RECORD_MAX_ARGS], size_t *ret_nr, char *note, size_t note_size)
+{
+	char why[256];
+
+	*ret_nr = 0;
+	note[0] = '\0';
+	for (size_t i = 0; i < probe->nr_args; i++) {
+		struct arg_spec *spec = &ret[*ret_nr];
+
+		*spec = probe->args[i];
+		if (!probe->members[i] || elf_symbols_resolve(s->elf, s->image, vaddr, probe->members[i], spec, why, sizeof(why)))
+			++*ret_nr;
+		else if (!note[0])
+			snprintf(note, note_size, "%s is not read: %s", arg_field_name(spec->field) ?: "an argument", why);
+	}
+}
+
 bool symbols_name_of(struct symbols *s, uint64_t vaddr, char *ret, size_t size)
 {
 	const struct symbol_entry *e = s->list.entries;

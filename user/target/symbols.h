@@ -58,6 +58,13 @@ void symbols_close(struct symbols *s);	/* NULL is fine */
 int symbols_find(struct symbols *s, const struct engine_probe *probe, struct symbol_match **ret, size_t *ret_nr,
 		 char *reason, size_t reason_size);
 
+/*
+ * The arguments of a probe at the function at vaddr: those of its definition, with member paths looked up in debug
+ * information. Those that can't be are left out; `note` then says why the first was, else it is empty.
+ */
+void symbols_arguments(struct symbols *s, const struct engine_probe *probe, uint64_t vaddr,
+		       struct arg_spec ret[RECORD_MAX_ARGS], size_t *ret_nr, char *note, size_t note_size);
+
 /* All functions that match, those that can't be attached to included, in the order of their addresses. For `probes --find`. */
 int symbols_glob(struct symbols *s, const char *pattern, struct symbol_match **ret, size_t *ret_nr);
 

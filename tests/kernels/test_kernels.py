@@ -33,7 +33,8 @@ def nested(name, values, unwound=False):
 EXPECTED = {
     (0, 0): [call("reflow", "label=first", *leaves(3)), *nested("descend", [1, 2, 3, 4, 5]),
              call("catch", "", *nested("escape", [0, 1, 2], unwound=True), call("leaf", "x=100")),
-             call("cold", "url=http://cold.test/page"), call("sleep"), call("reflow", "label=last")],
+             call("cold", "url=http://cold.test/page"), call("sleep"),
+             call("branch", "x=1"), call("branch", "x=2", call("leaf", "x=2")), call("reflow", "label=last")],
     (0, 1): [call("reflow", "label=thread", *leaves(2))],
     (1, 0): [call("reflow", "label=child", *leaves(1))],
 }
@@ -115,6 +116,9 @@ def check_recording(kernel, got, name, rung, options=""):
     # under emulation, and on a busy machine, it takes a while to fall asleep
     if not sleeps or sleeps[0]["blocked_ns"] < 50e6 or sleeps[0]["time_ns"] > sleeps[0]["blocked_ns"]:
         why += "100 ms of sleep: %s\n" % sleeps
+    marks = [json.loads(line) for line in reports[2][1].splitlines() if '"kind":"mark"' in line]
+    if [(m["probe"], m.get("label")) for m in marks] != [("mark", "here")]:
+        why += "marks: %s\n" % marks
     result(not why, title, why)
 
 
@@ -160,6 +164,8 @@ def check(series):
     fetched = time.monotonic() - started
     read = lambda path: open(path, "rb").read()
     static = os.path.join(OUT, "static")
+    if not os.path.exists(static + "/framescope"):
+        return result(False, "Linux %s" % release, "%s/framescope is not built: make guests" % static)
     files = {"init": (0o755, read(static + "/tests/kernels/init")), "bin/framescope": (0o755, read(static + "/framescope")),
              "bin/work": (0o755, read(static + "/tests/kernels/work")), "bin/deny": (0o755, read(static + "/tests/kernels/deny")),
              "engines/work.engine": (0o644, read("tests/kernels/work.engine")),

@@ -61,6 +61,22 @@ probed void work_sleep(void)
 	usleep(100000);
 }
 
+/* Ends at one of two places: probes there instead of a return probe. */
+probed long work_branch(long n)
+{
+	if (n > 1) {
+		work_leaf(n);
+		return sink += n;
+	}
+	sink -= n;
+	return n;
+}
+
+probed void work_mark(const char *title)
+{
+	sink += *title;
+}
+
 static void *thread(void *arg)
 {
 	work_reflow(arg, 2);
@@ -89,6 +105,9 @@ int main(int argc, char **argv)
 	work_catch();
 	work_cold(cold);
 	work_sleep();
+	work_mark("here");
+	work_branch(1);
+	work_branch(2);
 	if (pthread_create(&t, NULL, thread, "thread") || pthread_join(t, NULL))
 		return 1;
 	child = fork();

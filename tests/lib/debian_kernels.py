@@ -71,6 +71,7 @@ APT::Architectures {{ "{1}"; }};
 APT::Sandbox::User "";
 Acquire::Languages "none";
 Acquire::Retries "2";
+Acquire::Check-Valid-Until "false";
 Acquire::IndexTargets::deb::Packages {{
 	MetaKey "$(COMPONENT)/binary-$(ARCHITECTURE)/Packages";
 	flatMetaKey "Packages";

@@ -146,9 +146,25 @@ void emit_double(struct emit *e, double v)
 	emit_fixed(e, whole, rest, 3);
 }
 
+/* DevTools looks for this word anywhere in a file and then opens it as something else: its last letter is escaped. */
+static size_t hide_trigger(char *text, size_t n, size_t room)
+{
+	static const char word[] = "enhancedTraceVersion";
+	const size_t len = sizeof(word) - 1;
+	char *found = text;
+
+	while (n + 5 <= room && (found = memmem(found, n - (found - text), word, len))) {
+		found += len - 1;
+		memmove(found + 6, found + 1, n - (found + 1 - text));
+		memcpy(found, "\\u006e", 6);
+		n += 5;
+	}
+	return n;
+}
+
 void emit_json_n(struct emit *e, const char *s, size_t n)
 {
-	size_t shown = n;
+	size_t shown = n, len;
 	char *d;
 
 	if (n > EXPORT_MAX_TEXT) {
@@ -159,7 +175,8 @@ void emit_json_n(struct emit *e, const char *s, size_t n)
 	d = emit_room(e, 6 * shown + 2 + sizeof("…"));
 	if (!d)
 		return;
-	e->nr += text_json(s, shown, d);
+	len = text_json(s, shown, d);
+	e->nr += len < 22 ? len : hide_trigger(d, len, 6 * shown + 2);
 	if (shown < n) {
 		e->nr--;
 		emit_text(e, "…\"");

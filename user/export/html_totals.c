@@ -51,7 +51,8 @@ int html_totals_add(struct html_totals *t, const struct export_event *e)
 			around = o->around[i - 1].types;
 			break;
 		}
-	o->around[e->thread_depth] = (struct html_around){ .id = v->id, .types = around | 1u << v->type };
+	if (!e->overlapping)
+		o->around[e->thread_depth] = (struct html_around){ .id = v->id, .types = around | 1u << v->type };
 	total->events++;
 	total->hits += v->hits;
 	if (!(around & 1u << v->type))

@@ -48,24 +48,29 @@ static int make_room(struct thread_stack *t, uint32_t depth)
 	return 0;
 }
 
+/* The node of entry i, below `parent`. */
+static uint32_t node_of(struct stacks *k, struct stack_entry *entry, uint32_t parent, uint32_t thread)
+{
+	if (entry->round != k->round) {
+		entry->node = trie_child(&k->trie, parent, thread, entry->probe, entry->detail);
+		entry->round = k->round;
+	}
+	return entry->node;
+}
+
 int stacks_enter(struct stacks *k, const struct export_event *e, uint32_t *ret_node)
 {
 	struct thread_stack *t = &k->threads[e->view.thread];
+	struct stack_entry self = { .detail = e->view.detail, .probe = e->view.probe };
 	uint32_t depth = e->thread_depth, node = TRIE_NONE;
 
-	/* nothing is called by what was summed up: its place belongs to a later sibling, too */
 	if (make_room(t, depth))
 		return -ENOMEM;
-	t->entries[depth] = (struct stack_entry){ .detail = e->view.detail, .probe = e->view.probe };
-	for (uint32_t i = 0; i <= depth; i++) {
-		struct stack_entry *entry = &t->entries[i];
-
-		if (entry->round != k->round) {
-			entry->node = trie_child(&k->trie, node, e->view.thread, entry->probe, entry->detail);
-			entry->round = k->round;
-		}
-		node = entry->node;
-	}
-	*ret_node = node;
+	for (uint32_t i = 0; i < depth; i++)
+		node = node_of(k, &t->entries[i], node, e->view.thread);
+	*ret_node = node_of(k, &self, node, e->view.thread);
+	/* nothing is called by a sum of calls, and another event may be open at its depth */
+	if (!e->overlapping)
+		t->entries[depth] = self;
 	return 0;
 }

@@ -69,18 +69,29 @@ static int leave_until(struct walk *w, uint64_t ns)
 	return 0;
 }
 
-/* Closes what the event does not lie in: by its parent where that is open, else by time. */
-static int leave_strangers(struct walk *w, struct stack *st, const struct event_view *v)
+static bool is_open(const struct stack *st, uint32_t id)
 {
-	uint32_t keep = st->nr;
-	int rc;
+	for (uint32_t i = st->nr; id && i; i--)
+		if (st->open[i - 1].view.id == id)
+			return true;
+	return false;
+}
 
-	while (v->parent && keep && st->open[keep - 1].view.id != v->parent)
-		keep--;
-	if (!v->parent || !keep)
-		for (keep = st->nr; keep && st->open[keep - 1].end_ns <= v->start_ns; keep--)
-			;
-	while (st->nr > keep) {
+/*
+ * Closes what the event does not lie in. Among those of its timeline the tree knows; an event of another timeline is
+ * left by time alone, since with equal times either may be the caller.
+ */
+static int leave_strangers(struct walk *w, struct stack *st, const struct event_view *v, const struct timeline *timeline)
+{
+	bool parent_open = is_open(st, v->parent);
+
+	while (st->nr) {
+		const struct export_event *top = &st->open[st->nr - 1];
+		bool sibling = parent_open && top->timeline == timeline;
+		int rc;
+
+		if (top->view.id == v->parent || (!sibling && top->end_ns > v->start_ns))
+			break;
 		rc = leave(w, st);
 		if (rc)
 			return rc;
@@ -88,11 +99,18 @@ static int leave_strangers(struct walk *w, struct stack *st, const struct event_
 	return 0;
 }
 
+/*
+ * The open events that it lies in come first on the stack. A sum of calls leaves those open that began since: its place
+ * is right above its parent all the same.
+ */
 static void place(struct walk *w, struct stack *st, struct export_event *e)
 {
-	const struct export_event *top = st->nr ? &st->open[st->nr - 1] : NULL;
-	uint64_t limit = top ? top->end_ns : UINT64_MAX;
+	uint32_t around = st->nr;
+	uint64_t limit;
 
+	while (e->overlapping && around && st->open[around - 1].view.id != e->view.parent)
+		around--;
+	limit = around ? st->open[around - 1].end_ns : UINT64_MAX;
 	e->start_ns = e->view.start_ns;
 	e->end_ns = e->view.end_ns < e->start_ns ? e->start_ns : e->view.end_ns;
 	if (!e->overlapping && e->start_ns < st->floor_ns)
@@ -105,9 +123,9 @@ static void place(struct walk *w, struct stack *st, struct export_event *e)
 		e->end_ns = e->start_ns;
 	if (e->start_ns != e->view.start_ns || e->end_ns != e->view.end_ns)
 		w->counts.clamped++;
-	e->thread_depth = st->nr;
+	e->thread_depth = around;
 	e->depth = 0;
-	for (uint32_t i = st->nr; e->view.parent && i; i--)
+	for (uint32_t i = around; e->view.parent && i; i--)
 		if (st->open[i - 1].view.id == e->view.parent) {
 			e->depth = st->open[i - 1].depth + 1;
 			break;
@@ -151,7 +169,7 @@ static int enter(struct walk *w, const struct cursor *c)
 		if (rc)
 			return rc;
 	}
-	rc = leave_strangers(w, st, &e.view);
+	rc = e.overlapping ? 0 : leave_strangers(w, st, &e.view, e.timeline);
 	if (rc)
 		return rc;
 	if (st->nr >= EXPORT_MAX_DEPTH) {

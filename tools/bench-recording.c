@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * How fast records go into a recording and come out again, and how much room an event takes there.
- * usage: bench-recording [EVENTS | RECORDING.fscope [FILE]]; prints one JSON object. With a recording its records
- * are written again, else a million made-up events. FILE.partial is written and removed; without it memory is.
+ * usage: bench-recording [EVENTS | RECORDING.fscope [FILE.fscope]]
+ * Prints one JSON object. Takes the records of a recording, else a million made-up events. FILE.fscope is made and kept,
+ * for other measurements; without it memory is written to.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +91,43 @@ static void check(int rc, const struct error *err)
 	exit(1);
 }
 
+#define CHUNK_BYTES (64u << 20)	/* of made-up records: made apart from what is measured */
+#define PROBES 15		/* five levels of three */
+
+struct figures {
+	uint64_t records, bytes;
+	double write_s, read_s;
+};
+
+static void write_all(struct bench *b, struct recording_writer *w, struct figures *f)
+{
+	struct error err = { .text = "can't write" };
+	double start = seconds();
+
+	for (size_t at = 0; at < b->n; at += ((struct rec_header *)(b->p + at))->size) {
+		check(recording_write_record(w, (struct rec_header *)(b->p + at)), &err);
+		f->records++;
+	}
+	f->write_s += seconds() - start;
+	b->n = 0;
+}
+
+static void write_made_up(struct bench *b, uint64_t events, struct recording_writer *w, struct figures *f)
+{
+	b->p = malloc(CHUNK_BYTES + 1000000);
+	if (!b->p)
+		exit(1);
+	for (size_t i = 0; i < STRINGS; i++)
+		snprintf(b->strings[i], sizeof(b->strings[i]), "https://x.test/%05u", (unsigned int)(rnd() % 100000));
+	while (b->events < events) {
+		while (b->events < events && b->n < CHUNK_BYTES)
+			call(b, 4000 + rnd() % THREADS, 0, 0x7ffd1000, 0);
+		write_all(b, w, f);
+	}
+}
+
 /* The records of a recording instead. */
-static void load(struct bench *b, const char *path)
+static void write_again(struct bench *b, const char *path, struct recording_writer *w, struct figures *f)
 {
 	const struct rec_header *rec;
 	struct recording *r;
@@ -111,61 +147,79 @@ static void load(struct bench *b, const char *path)
 		b->events += rec->type == REC_END;
 	}
 	recording_close(r);
+	write_all(b, w, f);
 }
 
-static void make(struct bench *b, uint64_t events)
+/* What a reader needs around the made-up events. */
+static void write_tables(struct recording_writer *w, struct recording_probe *probes)
 {
-	b->p = malloc(events * 190 + 1000000);
-	if (!b->p)
-		exit(1);
-	for (size_t i = 0; i < STRINGS; i++)
-		snprintf(b->strings[i], sizeof(b->strings[i]), "https://x.test/%05u", (unsigned int)(rnd() % 100000));
-	while (b->events < events)
-		call(b, 4000 + rnd() % THREADS, 0, 0x7ffd1000, 0);
+	static char names[PROBES][16];
+
+	for (int i = 0; i < PROBES; i++) {
+		snprintf(names[i], sizeof(names[i]), "probe %d", i);
+		probes[i] = (struct recording_probe){
+			.name = names[i], .label = names[i], .type = EVENT_DOCUMENT_PARSING + i % 9, .kind = PROBE_KIND_SPAN,
+			.cost_class = COST_EMULATED, .attached = true,
+		};
+	}
+	recording_write_probes(w, probes, PROBES);
+	recording_write_process(w, &(struct recording_process){ .pid = 4000, .inner_pid = 4000, .name = "made up" });
+	for (uint32_t i = 0; i < THREADS; i++)
+		recording_write_thread(w, &(struct recording_thread){ .tid = 4000 + i, .pid = 4000, .main = !i });
+}
+
+static uint64_t read_all(struct recording *r, struct figures *f)
+{
+	const struct rec_header *rec;
+	double start = seconds();
+	struct error err;
+	uint64_t n = 0;
+
+	while (recording_next(r, &rec, &err) > 0)
+		n++;
+	f->read_s = seconds() - start;
+	recording_close(r);
+	return n;
 }
 
 int main(int argc, char **argv)
 {
-	struct recording_info info = { .begin_ns = 1, .end_ns = 2 };
+	struct recording_info info = { .target_pid = 4000, .begin_ns = 1000000000, .tool = "bench-recording" };
+	struct recording_probe probes[PROBES];
 	struct bench b = { .now = 1000000000, .call_id = 1 };
 	struct error err = { .text = "failed" };
-	uint64_t records = 0, total, bytes;
-	const struct rec_header *rec;
+	struct figures f = { 0 };
 	struct recording_writer *w;
-	double start, write_s, read_s;
 	struct recording *r;
+	double start;
+	bool same;
 	int fd;
 
-	if (argc > 1 && strstr(argv[1], ".fscope"))
-		load(&b, argv[1]);
-	else
-		make(&b, argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000);
-
-	start = seconds();
 	check(recording_writer_create(argc > 2 ? argv[2] : NULL, &w, &err), &err);
-	for (size_t at = 0; at < b.n; at += ((struct rec_header *)(b.p + at))->size) {
-		check(recording_write_record(w, (struct rec_header *)(b.p + at)), &err);
-		records++;
-	}
-	check(recording_writer_flush(w), &err);
-	bytes = recording_writer_bytes(w);
-	write_s = seconds() - start;
-	total = records;
-	printf("{\"events\": %llu, \"records_per_s\": %.0f, \"ns_per_record\": %.1f, \"bytes_per_event\": %.2f",
-	       (unsigned long long)b.events, records / write_s, write_s / records * 1e9, (double)bytes / b.events);
-	if (argc > 2) {
-		recording_writer_abort(w);
-		printf("}\n");
-		return 0;
-	}
-	check(recording_writer_finish_fd(w, &info, NULL, 0, &fd, &err), &err);
+	write_tables(w, probes);
+	recording_writer_flush(w);
+	f.bytes = recording_writer_bytes(w);
+	if (argc > 1 && strstr(argv[1], ".fscope"))
+		write_again(&b, argv[1], w, &f);
+	else
+		write_made_up(&b, argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000, w, &f);
 	start = seconds();
-	check(recording_open_fd(fd, "memory", &r, &err), &err);
-	while (recording_next(r, &rec, &err) > 0)
-		records--;
-	read_s = seconds() - start;
-	printf(", \"read_records_per_s\": %.0f, \"complete\": %s}\n", total / read_s, records ? "false" : "true");
-	recording_close(r);
+	check(recording_writer_flush(w), &err);
+	f.write_s += seconds() - start;
+	f.bytes = recording_writer_bytes(w) - f.bytes;
+	info.end_ns = b.now;
+	if (argc > 2) {
+		check(recording_writer_finish(w, &info, probes, PROBES, &err), &err);
+		check(recording_open(argv[2], &r, &err), &err);
+	} else {
+		check(recording_writer_finish_fd(w, &info, probes, PROBES, &fd, &err), &err);
+		check(recording_open_fd(fd, "memory", &r, &err), &err);
+	}
+	same = read_all(r, &f) == f.records;
+	printf("{\"events\": %llu, \"records\": %llu, \"write_records_per_s\": %.0f, \"read_records_per_s\": %.0f, "
+	       "\"bytes_per_event\": %.2f, \"complete\": %s}\n", (unsigned long long)b.events,
+	       (unsigned long long)f.records, f.records / f.write_s, f.records / f.read_s, (double)f.bytes / b.events,
+	       same ? "true" : "false");
 	free(b.p);
-	return records != 0;
+	return !same;
 }

@@ -144,8 +144,8 @@ static void test_text(void **state)
 	expect_line(text, "REFLOW     2    90.000   60.000        0.000       0.000     100.000");
 	expect_line(text, "LAYOUT     2    53.000   33.000        0.000      10.000      60.000");
 	expect_line(text, "Mark    1,234");
-	expect_line(text, "id    at ms  longest ms  self ms  blocked ms  pid  event   about");
-	expect_line(text, " 1  100.000     100.000   40.000       0.000  100  Reflow  http://one.test/");
+	expect_line(text, "id    at ms  wall ms  self ms  blocked ms  pid  event   about");
+	expect_line(text, " 1  100.000  100.000   40.000       0.000  100  Reflow  http://one.test/");
 	expect_line(text, "Paint  two functions fit");
 	expect_line(text, "00ff      /opt/b/browser");
 	assert_null(strstr(text, "Irregular"));
@@ -172,7 +172,7 @@ static void test_irregular(void **state)
 	assert_int_equal(code, ERR_LOSS);
 	expect_line(text, "1  events ended by an exception or a longjmp");
 	expect_line(text, "1  events still open when recording stopped or their thread ended");
-	expect_line(text, "     5     6     20  Layout");
+	expect_line(text, "     5     6      0        20    0.000  0.000  Layout");
 	assert_null(strchr(text, '\033'));
 	assert_null(strchr(text, '\007'));
 	assert_non_null(strstr(text, "11 records LOST\n"));

@@ -228,6 +228,62 @@ static void test_other_damage(void **unused)
 	stream_free(&s);
 }
 
+static void noisy(struct stream *s, int nr)
+{
+	uint64_t x = 88172645463325252ULL;
+
+	for (int k = 0; k < nr; k++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		stream_mark(s, 7, 2000 + k, 0, x);
+		stream_int(s, FIELD_ID, x * 31);
+	}
+}
+
+/* Blocks larger than the window in which the next header is searched, that header at every place in it. */
+static void test_far_damage(void **unused)
+{
+	struct stream s = { 0 };
+	struct recording_writer *w;
+	struct recording *r;
+	struct block_header h;
+	size_t size, at = sizeof(struct file_header);
+	uint8_t *file;
+	int fd;
+
+	(void)unused;
+	noisy(&s, 60000);
+	assert_int_equal(recording_writer_create(NULL, &w, &err), 0);
+	for (const struct rec_header *rec = stream_next(&s, NULL); rec; rec = stream_next(&s, rec))
+		assert_int_equal(recording_write_record(w, rec), 0);
+	assert_int_equal(recording_writer_finish_fd(w, &some_info, some_probes, 2, &fd, &err), 0);
+	size = lseek(fd, 0, SEEK_END);
+	file = malloc(size);
+	assert_int_equal(pread(fd, file, size, 0), size);
+	close(fd);
+	/* false starts in what is skipped must not lead astray */
+	for (memcpy(&h, file + at, sizeof(h)); h.type != BLOCK_RECORDS; memcpy(&h, file + at, sizeof(h)))
+		at += sizeof(h) + h.stored;
+	assert_true(h.stored > 3 * 65536);
+	for (size_t i = 0; i < 200; i++)
+		memcpy(file + at + sizeof(h) + i * 997, "FBLK", 4);
+	/* windows of 64 KiB overlap by a header; the next header moves from behind a boundary to before it */
+	for (int i = 0; i < 80; i++) {
+		size_t cut = i ? 1 : (sizeof(h) + h.stored - 1 - 40) % (65536 - sizeof(h) + 1);
+
+		memset(file + at, 0, sizeof(h));
+		memmove(file + at + sizeof(h), file + at + sizeof(h) + cut, size - at - sizeof(h) - cut);
+		size -= cut;
+		assert_int_equal(open_bytes(file, size, &r), 0);
+		assert_int_equal(recording_get_info(r)->damaged_blocks, 1);
+		assert_int_equal(count_same(r, &s), 60000 - h.count);
+		recording_close(r);
+	}
+	free(file);
+	stream_free(&s);
+}
+
 static void set_crc(struct file_header *h)
 {
 	h->crc = crc32(0, (const uint8_t *)h, offsetof(struct file_header, crc));
@@ -534,19 +590,6 @@ static void test_crash(void **unused)
 	stream_free(&s);
 }
 
-static void noisy(struct stream *s, int nr)
-{
-	uint64_t x = 88172645463325252ULL;
-
-	for (int k = 0; k < nr; k++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		stream_mark(s, 7, 2000 + k, 0, x);
-		stream_int(s, FIELD_ID, x * 31);
-	}
-}
-
 /* A full disk: the error sticks and says what is left; what was flushed before can be read. */
 static void test_full_disk(void **unused)
 {
@@ -634,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_other_damage),
+		cmocka_unit_test(test_far_damage),
 		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_large_tables),

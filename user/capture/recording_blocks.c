@@ -97,51 +97,50 @@ static bool header_ok(const struct block_reader *r, const struct block_header *h
 	       r->size - at - sizeof(*h) >= h->stored;
 }
 
-/* Is there a block at `at`? */
-static int look(const struct block_reader *r, uint64_t at, struct block *ret)
+/* Is the header `h`, read from `at`, that of a block? */
+static bool take(const struct block_reader *r, uint64_t at, const void *h, struct block *ret)
 {
-	int rc;
-
-	if (r->size < sizeof(ret->h) || at > r->size - sizeof(ret->h))
-		return 0;
-	rc = read_at(r, &ret->h, sizeof(ret->h), at);
-	if (rc)
-		return rc == -EBADMSG ? 0 : rc;
+	memcpy(&ret->h, h, sizeof(ret->h));
 	ret->at = at;
 	ret->next = at + sizeof(ret->h) + ret->h.stored;
 	return header_ok(r, &ret->h, at);
 }
 
-/* Linear in the size of what is skipped: nothing but 32 bytes is looked at twice. */
+/* Goes on from `at` until there is an intact header. Linear in the size of what is skipped. */
 static int search(struct block_reader *r, uint64_t at, struct block *ret)
 {
 	const uint32_t magic = RECORDING_BLOCK_MAGIC;
 
-	while (at < r->size) {
+	while (r->size - at >= sizeof(ret->h)) {
 		size_t n = r->size - at < WINDOW_BYTES ? r->size - at : WINDOW_BYTES;
-		uint8_t *p = r->window;
-		int rc = read_at(r, p, n, at);
+		/* a header may begin here and still lie in the window */
+		size_t last = n - sizeof(ret->h);
+		const uint8_t *p = r->window;
+		int rc = read_at(r, r->window, n, at);
 
 		if (rc)
 			return rc == -EBADMSG ? 0 : rc;
-		while ((p = memmem(p, r->window + n - p, &magic, sizeof(magic)))) {
-			rc = look(r, at + (p - r->window), ret);
-			if (rc)
-				return rc;
+		while ((p = memmem(p, r->window + last + sizeof(magic) - p, &magic, sizeof(magic)))) {
+			if (take(r, at + (p - r->window), p, ret))
+				return 1;
 			p++;
 		}
-		if (n < WINDOW_BYTES)
-			break;
-		at += n - (sizeof(magic) - 1);
+		at += last + 1;
 	}
 	return 0;
 }
 
 int blocks_find(struct block_reader *r, uint64_t at, struct block *ret)
 {
-	int rc = look(r, at, ret);
+	struct block_header h;
+	int rc;
 
-	return rc ? rc : search(r, at, ret);
+	if (at > r->size || r->size - at < sizeof(h))
+		return 0;
+	rc = read_at(r, &h, sizeof(h), at);
+	if (rc)
+		return rc == -EBADMSG ? 0 : rc;
+	return take(r, at, &h, ret) ? 1 : search(r, at + 1, ret);
 }
 
 int blocks_check(struct block_reader *r, const struct block *b)

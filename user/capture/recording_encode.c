@@ -34,11 +34,6 @@ struct record_encoder {
 
 _Static_assert(sizeof(struct codec_state) < 1024 * 1024, "the state of a block stays in the cache");
 
-bool record_is_valid(const struct rec_header *rec)
-{
-	return rec->size >= sizeof(*rec) && rec->size <= RECORD_MAX_SIZE && rec->size % 8 == 0;
-}
-
 int record_encoder_new(struct record_encoder **ret)
 {
 	struct record_encoder *e = calloc(1, sizeof(*e));
@@ -385,28 +380,6 @@ static void put_whole(struct record_encoder *e, const struct rec_header *rec)
 	put_op(e, KIND_WHOLE);
 }
 
-/* Which kind of op writes this record: those with sizes that do not fit their type are kept as they are. */
-static unsigned int kind_of(const struct rec_header *rec)
-{
-	const struct rec_begin *b = (const struct rec_begin *)rec;
-	const struct rec_end *end = (const struct rec_end *)rec;
-
-	switch (rec->type) {
-	case REC_BEGIN:
-	case REC_MARK:
-		if (rec->size < sizeof(*b) || rec->size != (sizeof(*b) + b->arg_bytes + 7) / 8 * 8)
-			return KIND_WHOLE;
-		return rec->type == REC_BEGIN ? KIND_BEGIN : KIND_MARK;
-	case REC_END:
-		if (rec->size < sizeof(*end) || end->nr_metrics > RECORD_MAX_METRICS ||
-		    rec->size != sizeof(*end) + 8u * end->nr_metrics)
-			return KIND_WHOLE;
-		return KIND_END;
-	default:
-		return KIND_WHOLE;
-	}
-}
-
 static size_t encoded_bytes(const struct record_encoder *e)
 {
 	size_t n = 0;
@@ -423,7 +396,7 @@ int record_encoder_add(struct record_encoder *e, const struct rec_header *rec)
 
 	if (!record_is_valid(rec) || e->full)
 		return -EINVAL;
-	kind = kind_of(rec);
+	kind = codec_kind_of(rec);
 	if (kind == KIND_END)
 		rc = put_end(e, (const struct rec_end *)rec);
 	else if (kind == KIND_WHOLE)

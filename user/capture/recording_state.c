@@ -4,6 +4,32 @@
 #include <string.h>
 #include "capture/recording_state.h"
 
+bool record_is_valid(const struct rec_header *rec)
+{
+	return rec->size >= sizeof(*rec) && rec->size <= RECORD_MAX_SIZE && rec->size % 8 == 0;
+}
+
+unsigned int codec_kind_of(const struct rec_header *rec)
+{
+	const struct rec_begin *b = (const struct rec_begin *)rec;
+	const struct rec_end *end = (const struct rec_end *)rec;
+
+	switch (rec->type) {
+	case REC_BEGIN:
+	case REC_MARK:
+		if (rec->size < sizeof(*b) || rec->size != (sizeof(*b) + b->arg_bytes + 7) / 8 * 8)
+			return KIND_WHOLE;
+		return rec->type == REC_BEGIN ? KIND_BEGIN : KIND_MARK;
+	case REC_END:
+		if (rec->size < sizeof(*end) || end->nr_metrics > RECORD_MAX_METRICS ||
+		    rec->size != sizeof(*end) + 8u * end->nr_metrics)
+			return KIND_WHOLE;
+		return KIND_END;
+	default:
+		return KIND_WHOLE;
+	}
+}
+
 void codec_state_reset(struct codec_state *s)
 {
 	s->last_ns = 0;

@@ -69,6 +69,9 @@ struct codec_state {
 	struct codec_args last_args[RECORD_MAX_PROBES];
 };
 
+/* KIND_… of the op that writes this record: one whose size does not fit its type is kept whole. */
+unsigned int codec_kind_of(const struct rec_header *rec);
+
 void codec_state_reset(struct codec_state *s);
 void codec_state_release(struct codec_state *s);
 /* The next thread of the block. NULL: no memory. The caller has checked the limit. */

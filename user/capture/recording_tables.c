@@ -291,58 +291,6 @@ static int take_probes(struct recording_tables *t, struct cursor *c, uint32_t co
 	return 0;
 }
 
-static size_t key_slot(const struct key_index *x, uint64_t key)
-{
-	size_t at = (key * 0x9e3779b97f4a7c15ULL >> 32) % x->slots;
-
-	while (x->entries[at] && x->keys[at] != key)
-		at = (at + 1) % x->slots;
-	return at;
-}
-
-static int key_grow(struct key_index *x)
-{
-	struct key_index bigger = { .slots = x->slots ? 2 * x->slots : 256, .used = x->used };
-
-	bigger.keys = calloc(bigger.slots, sizeof(*bigger.keys));
-	bigger.entries = calloc(bigger.slots, sizeof(*bigger.entries));
-	if (!bigger.keys || !bigger.entries) {
-		free(bigger.keys);
-		free(bigger.entries);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < x->slots; i++) {
-		size_t at;
-
-		if (!x->entries[i])
-			continue;
-		at = key_slot(&bigger, x->keys[i]);
-		bigger.keys[at] = x->keys[i];
-		bigger.entries[at] = x->entries[i];
-	}
-	free(x->keys);
-	free(x->entries);
-	*x = bigger;
-	return 0;
-}
-
-/* The number under which this key is known; `next` is given to a new one. */
-static int key_find(struct key_index *x, uint64_t key, uint32_t next, uint32_t *ret)
-{
-	size_t at;
-
-	if (x->used * 2 >= x->slots && key_grow(x))
-		return -ENOMEM;
-	at = key_slot(x, key);
-	if (!x->entries[at]) {
-		x->keys[at] = key;
-		x->entries[at] = next + 1;
-		x->used++;
-	}
-	*ret = x->entries[at] - 1;
-	return 0;
-}
-
 /* Room for one more entry of `size` bytes in *array. */
 static int grow(void **array, size_t *room, size_t nr, size_t size)
 {
@@ -372,7 +320,7 @@ static int take_process(struct recording_tables *t, struct cursor *c)
 		return 0;
 	}
 	if (grow((void **)&t->processes, &t->room_processes, t->nr_processes, sizeof(p)) ||
-	    key_find(&t->process_index, p.pid, t->nr_processes, &at))
+	    key_index_find(&t->process_index, p.pid, t->nr_processes, &at))
 		return -ENOMEM;
 	t->nr_processes += at == t->nr_processes;
 	t->processes[at] = p;
@@ -393,7 +341,7 @@ static int take_thread(struct recording_tables *t, struct cursor *c)
 	}
 	/* a thread id that another process uses again is another thread */
 	if (grow((void **)&t->threads, &t->room_threads, t->nr_threads, sizeof(thread)) ||
-	    key_find(&t->thread_index, (uint64_t)thread.pid << 32 | thread.tid, t->nr_threads, &at))
+	    key_index_find(&t->thread_index, (uint64_t)thread.pid << 32 | thread.tid, t->nr_threads, &at))
 		return -ENOMEM;
 	t->nr_threads += at == t->nr_threads;
 	t->threads[at] = thread;
@@ -442,8 +390,6 @@ void tables_release(struct recording_tables *t)
 	free(t->probes);
 	free(t->processes);
 	free(t->threads);
-	free(t->process_index.keys);
-	free(t->process_index.entries);
-	free(t->thread_index.keys);
-	free(t->thread_index.entries);
+	key_index_release(&t->process_index);
+	key_index_release(&t->thread_index);
 }

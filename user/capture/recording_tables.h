@@ -12,6 +12,7 @@
 #define FRAMESCOPE_CAPTURE_RECORDING_TABLES_H
 
 #include "capture/recording_bytes.h"
+#include "capture/recording_keys.h"
 #include "recording.h"
 
 #define TABLE_MAX_PROCESSES 65536u
@@ -33,13 +34,6 @@ int table_put_process(struct bytes *b, const struct recording_process *p);
 int table_put_thread(struct bytes *b, const struct recording_thread *t);
 
 /* --- reading --- */
-
-/* Finds an entry by its key. */
-struct key_index {
-	uint64_t *keys;
-	uint32_t *entries;	/* number plus one; 0: free */
-	size_t slots, used;
-};
 
 struct text_chunk;
 

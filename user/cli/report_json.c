@@ -228,7 +228,7 @@ static void put_processes(struct jsonout *j, const struct session *s, const stru
 	jsonout_close(j);
 }
 
-static void put_timelines(struct jsonout *j, const struct session *s)
+static void put_timelines(struct jsonout *j, const struct session *s, const struct report_stats *r)
 {
 	const struct recording_process *p;
 	const struct timeline *t;
@@ -245,7 +245,7 @@ static void put_timelines(struct jsonout *j, const struct session *s)
 		jsonout_bool(j, "main", t[i].main);
 		jsonout_u64(j, "pid", t[i].process < nr_processes ? p[t[i].process].pid : 0);
 		jsonout_text(j, "url", t[i].url);
-		jsonout_u64(j, "events", t[i].nr_events);
+		put_sums(j, &r->timelines[i], session_info(s));
 		jsonout_close(j);
 	}
 	jsonout_close(j);
@@ -319,7 +319,7 @@ int report_json(const char *path, const struct session *s, const struct report_s
 	put_probes(&j, s, r);
 	put_slowest(&j, s, r);
 	put_processes(&j, s, r);
-	put_timelines(&j, s);
+	put_timelines(&j, s, r);
 	put_losses(&j, s);
 	put_rest(&j, s);
 	jsonout_close(&j);

@@ -89,7 +89,7 @@ static void note_slow(struct report_stats *r, const struct event_view *e)
 }
 
 static int gather_timeline(const struct session *s, const struct timeline *t, size_t nr_probes, size_t nr_processes,
-			   struct nesting *n, struct report_stats *r)
+			   struct nesting *n, struct event_sums *timeline, struct report_stats *r)
 {
 	uint32_t nr_metrics = session_info(s)->nr_metrics;
 	struct event_view e;
@@ -106,6 +106,7 @@ static int gather_timeline(const struct session *s, const struct timeline *t, si
 		leave(n, id);
 		add_event(&r->types[type], &e, !n->types[type], nr_metrics);
 		add_event(&r->probes[probe], &e, !n->probes[probe], nr_metrics);
+		add_event(timeline, &e, !n->nr, nr_metrics);
 		add_event(&r->all, &e, !n->nr, nr_metrics);
 		note_slow(r, &e);
 		if (t->process < nr_processes)
@@ -116,6 +117,35 @@ static int gather_timeline(const struct session *s, const struct timeline *t, si
 	}
 	leave(n, UINT32_MAX);
 	return rc;
+}
+
+/* The gaps say when, and the kernel's counters how much in the end; a recording that ended early has only the gaps. */
+static void gather_losses(const struct session *s, const struct recording_probe *probes, size_t nr_probes,
+			  struct loss_sums *losses)
+{
+	const struct session_loss *l;
+	size_t nr;
+
+	l = session_losses(s, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct loss_sums *sum = &losses[l[i].probe < nr_probes ? l[i].probe : nr_probes];
+
+		if (!sum->until_ns || l[i].since_ns < sum->since_ns)
+			sum->since_ns = l[i].since_ns;
+		if (l[i].ts_ns > sum->until_ns)
+			sum->until_ns = l[i].ts_ns;
+		sum->begins += l[i].begins;
+		sum->ends += l[i].ends;
+		sum->marks += l[i].marks;
+	}
+	for (size_t i = 0; i < nr_probes; i++) {
+		const struct probe_stats *st = &probes[i].stats;
+
+		if (st->lost_begins > losses[i].begins + losses[i].marks)
+			losses[i].begins = st->lost_begins - losses[i].marks;
+		if (st->lost_ends > losses[i].ends)
+			losses[i].ends = st->lost_ends;
+	}
 }
 
 int report_stats_gather(const struct session *s, uint32_t max_slowest, struct report_stats *ret)
@@ -131,13 +161,17 @@ int report_stats_gather(const struct session *s, uint32_t max_slowest, struct re
 	/* one more for events of a probe that is not in the table */
 	n.probes = calloc(nr_probes + 1, sizeof(*n.probes));
 	ret->probes = calloc(nr_probes + 1, sizeof(*ret->probes));
+	ret->losses = calloc(nr_probes + 1, sizeof(*ret->losses));
+	ret->timelines = calloc(nr_timelines + 1, sizeof(*ret->timelines));
 	ret->process_events = calloc(nr_processes + 1, sizeof(*ret->process_events));
 	ret->slowest = calloc(max_slowest + 1, sizeof(*ret->slowest));
 	ret->max_slowest = max_slowest;
-	if (n.probes && ret->probes && ret->process_events && ret->slowest)
+	if (n.probes && ret->probes && ret->losses && ret->timelines && ret->process_events && ret->slowest)
 		rc = 0;
 	for (size_t i = 0; i < nr_timelines && !rc; i++)
-		rc = gather_timeline(s, &timelines[i], nr_probes, nr_processes, &n, ret);
+		rc = gather_timeline(s, &timelines[i], nr_probes, nr_processes, &n, &ret->timelines[i], ret);
+	if (!rc)
+		gather_losses(s, probes, nr_probes, ret->losses);
 	for (size_t i = 0; i < nr_probes && !rc; i++) {
 		ret->refused += !probes[i].attached;
 		ret->hit += ret->probes[i].events || probes[i].stats.calls;
@@ -152,6 +186,8 @@ int report_stats_gather(const struct session *s, uint32_t max_slowest, struct re
 void report_stats_release(struct report_stats *r)
 {
 	free(r->probes);
+	free(r->losses);
+	free(r->timelines);
 	free(r->process_events);
 	free(r->slowest);
 }

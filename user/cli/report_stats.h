@@ -20,10 +20,18 @@ struct event_sums {
 	uint64_t metrics[RECORD_MAX_METRICS];	/* as total_ns */
 };
 
+/* What a probe lost, and between when. */
+struct loss_sums {
+	uint64_t begins, ends, marks;
+	uint64_t since_ns, until_ns;	/* both 0 if nobody knows when */
+};
+
 struct report_stats {
 	struct event_sums types[EVENT_TYPE_END];
 	struct event_sums all;	/* total_ns: over top-level events */
 	struct event_sums *probes;	/* per session_probes */
+	struct loss_sums *losses;	/* the same */
+	struct event_sums *timelines;	/* per session_timelines */
 	uint64_t *process_events;	/* per session_processes */
 	struct event_view *slowest;	/* the longest interval first; ties by id */
 	uint32_t nr_slowest, max_slowest;

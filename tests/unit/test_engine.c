@@ -84,6 +84,7 @@ static const struct { const char *text, *where, *what; } mistakes[] = {
 	{ "[engine\nname = x\n", "f:1:8: ", "']' is missing" },
 	{ "[engine] x\n", "f:1:9: ", "nothing may follow" },
 	{ HEAD "[]\n", "f:4:2: ", "no name" },
+	{ "[engine]\ntitle = a\n[engine]\ntitle = b\n", "f:3:2: ", "stands once" },
 	{ HEAD "[engine]\n", "f:4:2: ", "stands once" },
 	{ HEAD "name = y\n", "f:4:1: ", "given twice" },
 	{ HEAD "nonsense\n", "f:4:1: ", "neither [SECTION] nor KEY = VALUE" },

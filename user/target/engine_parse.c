@@ -18,7 +18,7 @@ struct reader {
 	const struct arch *arch;
 	struct engine *engine;
 	struct engine_probe *probe;	/* section being read; NULL: [engine] */
-	bool in_engine;
+	bool in_engine, engine_seen;
 	const char *line;	/* the current one, in the text, and its length */
 	size_t length;
 	int number;
@@ -317,8 +317,11 @@ static int begin_section(struct reader *r, const char *name, size_t n, size_t co
 	r->probe = NULL;
 	if (!n)
 		return fail(r, column, "the section has no name");
+	if (r->in_engine && r->engine_seen)
+		return fail(r, column, "[engine] is the first section and stands once");
+	r->engine_seen |= r->in_engine;
 	if (r->in_engine)
-		return e->name || e->nr_probes ? fail(r, column, "[engine] is the first section and stands once") : 0;
+		return 0;
 	if (!e->name)
 		return fail(r, column, "[engine] with at least 'name = …' must come before the first probe");
 	for (size_t i = 0; i < e->nr_probes; i++)

@@ -2,7 +2,7 @@
 /*
  * Hostile recordings: files as they come, files whose checksums are right and whose contents are not, and records of
  * any content that must come out as they went in.
- * sources: user/capture/recording_reader.c user/capture/recording_blocks.c user/capture/recording_tables.c user/capture/recording_keys.c user/capture/recording_decode.c user/capture/recording_encode.c user/capture/recording_state.c user/capture/recording_writer.c user/base/error.c user/base/text.c user/base/owner.c
+ * sources: user/capture/recording_reader.c user/capture/recording_blocks.c user/capture/recording_tables.c user/capture/recording_keys.c user/capture/recording_decode.c user/capture/recording_encode.c user/capture/recording_state.c user/capture/recording_writer.c user/capture/recording_sink.c user/base/error.c user/base/text.c user/base/owner.c
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -6,17 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 #include "base/owner.h"
 #include "capture/recording_bytes.h"
 #include "capture/recording_codec.h"
 #include "capture/recording_file.h"
 #include "capture/recording_format.h"
+#include "capture/recording_sink.h"
 #include "capture/recording_tables.h"
 #include "version.h"
 
@@ -25,21 +24,11 @@ struct recording_writer {
 	char *path;		/* as given; NULL in memory */
 	char *name, *partial;	/* in that folder */
 	int error;		/* the first; sticks */
-	uint64_t bytes, records;
-	uint32_t seq;
-	uint32_t crc_seed;
-	z_stream z;
-	bool z_ready;
-	uint8_t *block;		/* header and payload, as they go to the file */
-	size_t block_room;
+	uint64_t records;
+	struct block_sink sink;
 	struct record_encoder *encoder;
 	struct bytes processes, threads;	/* pending */
 	uint32_t nr_processes, nr_threads;
-};
-
-struct piece {
-	const uint8_t *data;
-	size_t size;
 };
 
 static int fail(struct recording_writer *w, int rc)
@@ -49,89 +38,12 @@ static int fail(struct recording_writer *w, int rc)
 	return w->error;
 }
 
-/* --- blocks --- */
-
-static int write_all(struct recording_writer *w, const void *data, size_t n)
-{
-	const char *p = data;
-	uint64_t at = w->bytes;
-
-	while (n) {
-		ssize_t done = pwrite(w->fd, p, n, at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			break;
-		p += done;
-		at += done;
-		n -= done;
-	}
-	if (n) {
-		int rc = -errno;
-
-		/* half a block is of no use; where it can't be cut off, readers skip it */
-		return ftruncate(w->fd, w->bytes) ? rc : rc;
-	}
-	w->bytes = at;
-	return 0;
-}
-
-/* Deflates the pieces behind the header's place in w->block. */
-static int pack(struct recording_writer *w, const struct piece *pieces, size_t nr, uint32_t *ret_raw,
-		uint32_t *ret_stored)
-{
-	size_t raw = 0, need;
-	int rc = Z_OK;
-
-	for (size_t i = 0; i < nr; i++)
-		raw += pieces[i].size;
-	deflateReset(&w->z);
-	need = sizeof(struct block_header) + deflateBound(&w->z, raw) + 64 * nr;
-	if (need > w->block_room) {
-		free(w->block);
-		w->block_room = 0;
-		w->block = malloc(need);
-		if (!w->block)
-			return -ENOMEM;
-		w->block_room = need;
-	}
-	w->z.next_out = w->block + sizeof(struct block_header);
-	w->z.avail_out = w->block_room - sizeof(struct block_header);
-	for (size_t i = 0; i < nr; i++) {
-		int mode = i + 1 == nr ? Z_FINISH : Z_BLOCK;
-
-		w->z.next_in = (uint8_t *)pieces[i].data;
-		w->z.avail_in = pieces[i].size;
-		if (pieces[i].size || mode == Z_FINISH)
-			rc = deflate(&w->z, mode);
-	}
-	if (rc != Z_STREAM_END)
-		return -EIO;
-	*ret_raw = raw;
-	*ret_stored = w->z.next_out - w->block - sizeof(struct block_header);
-	return 0;
-}
-
 static int write_block(struct recording_writer *w, enum block_type type, uint32_t count, const struct piece *pieces,
 		       size_t nr)
 {
-	struct block_header h = { .magic = RECORDING_BLOCK_MAGIC, .type = type, .seq = w->seq, .count = count };
-	int rc;
+	int rc = w->error ? w->error : sink_block(&w->sink, type, count, pieces, nr);
 
-	if (w->error)
-		return w->error;
-	rc = pack(w, pieces, nr, &h.raw, &h.stored);
-	if (rc)
-		return fail(w, rc);
-	h.payload_crc = crc32(w->crc_seed, w->block + sizeof(h), h.stored);
-	h.header_crc = crc32(w->crc_seed, (const uint8_t *)&h, offsetof(struct block_header, header_crc));
-	memcpy(w->block, &h, sizeof(h));
-	rc = write_all(w, w->block, sizeof(h) + h.stored);
-	if (rc)
-		return fail(w, rc);
-	w->seq++;
-	return 0;
+	return rc ? fail(w, rc) : 0;
 }
 
 static int write_pending(struct recording_writer *w, enum block_type type, struct bytes *b, uint32_t *count)
@@ -264,8 +176,7 @@ int recording_write_info(struct recording_writer *w, const struct recording_info
 
 static void writer_free(struct recording_writer *w)
 {
-	if (w->z_ready)
-		deflateEnd(&w->z);
+	sink_close(&w->sink);
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->folder >= 0)
@@ -273,7 +184,6 @@ static void writer_free(struct recording_writer *w)
 	record_encoder_free(w->encoder);
 	free(w->processes.p);
 	free(w->threads.p);
-	free(w->block);
 	free(w->path);
 	free(w->name);
 	free(w->partial);
@@ -316,20 +226,6 @@ static int open_partial(struct recording_writer *w, struct error *err)
 	return 0;
 }
 
-static int write_file_header(struct recording_writer *w)
-{
-	struct file_header h = {
-		.magic = RECORDING_MAGIC, .version = RECORDING_VERSION, .size = sizeof(h), .features = RECORDING_FEATURES,
-	};
-
-	/* early in boot it may come short; any number does for us */
-	if (getrandom(&h.nonce, sizeof(h.nonce), GRND_NONBLOCK) != sizeof(h.nonce))
-		h.nonce = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
-	h.crc = crc32(0, (const uint8_t *)&h, offsetof(struct file_header, crc));
-	w->crc_seed = crc32(0, (const uint8_t *)&h.nonce, sizeof(h.nonce));
-	return write_all(w, &h, sizeof(h));
-}
-
 /* What a reader sees if the recording never comes to its end. */
 static int write_first_info(struct recording_writer *w)
 {
@@ -355,9 +251,7 @@ int recording_writer_create(const char *path, struct recording_writer **ret, str
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	w->fd = w->folder = -1;
 	w->path = path ? strdup(path) : NULL;
-	/* -15: no zlib header. Level 1, since it runs beside the browser */
-	w->z_ready = deflateInit2(&w->z, 1, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK;
-	if ((path && !w->path) || !w->z_ready || record_encoder_new(&w->encoder)) {
+	if ((path && !w->path) || record_encoder_new(&w->encoder)) {
 		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 		goto failed;
 	}
@@ -372,7 +266,7 @@ int recording_writer_create(const char *path, struct recording_writer **ret, str
 			goto failed;
 		}
 	}
-	rc = write_file_header(w);
+	rc = sink_open(&w->sink, w->fd);
 	if (!rc)
 		rc = write_first_info(w);
 	if (rc) {
@@ -445,5 +339,5 @@ void recording_writer_abort(struct recording_writer *w)
 
 uint64_t recording_writer_bytes(const struct recording_writer *w)
 {
-	return w->bytes;
+	return w->sink.bytes;
 }

@@ -392,32 +392,6 @@ static __noinline bool arg_wtf(struct thread *t, struct arg_ctx *a, __u64 p, boo
 	return arg_text(t, a, data, w[1], w[4] & 4 ? ENC_LATIN1 : ENC_UTF16);
 }
 
-/*
- * V8 without pointer compression: tagged pointer to { map, hash, length, … }; map + 12: instance type. Values
- * published by the binaries themselves as v8dbg_* (same from V8 11 to 13).
- */
-static __noinline bool arg_v8(struct thread *t, struct arg_ctx *a, __u64 p)
-{
-	__u64 map = 0;
-	__u32 length = 0, want;
-	__u16 type = 0;
-
-	for (int i = 0; i < 4; i++) {
-		if (!(p & 1) || !read_small(a, &map, 8, p - 1) || !(map & 1) || !read_small(a, &type, 2, map - 1 + 12))
-			return false;
-		if (!i && !read_small(a, &want, 4, p - 1 + 12))
-			return false;
-		/* cons: the first half; thin: the actual string */
-		if ((type & 7) != 1 && (type & 7) != 5)
-			break;
-		if (!read_small(a, &p, 8, p - 1 + 16))
-			return false;
-	}
-	if (type >= 0x80 || (type & 7) || !read_small(a, &length, 4, p - 1 + 12))
-		return false;
-	return arg_text(t, a, p - 1 + 16, length, type & 8 ? ENC_LATIN1 : ENC_UTF16);
-}
-
 struct nul_walk {
 	struct thread *t;
 	__u32 at, i, max;
@@ -453,6 +427,8 @@ static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
 	arg_put(t, a, a->field, ENC_UTF16 | (w.i >= w.max ? ENC_TRUNCATED : 0), w.i);
 	return true;
 }
+
+#include "v8.bpf.h"
 
 static __always_inline bool read_pair(struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
 {

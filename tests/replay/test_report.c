@@ -88,7 +88,10 @@ static void test_sums(void **state)
 /* Writes the recording, runs the command on it, returns its output (to be freed) and its exit code. */
 static char *run(struct replay *r, const char *options, int *ret_code)
 {
-	static const struct recording_info info = { .target_pid = REPLAY_PID, .begin_ns = REPLAY_BEGIN_NS, .tool = "test" };
+	static const struct recording_info info = {
+		.target_pid = REPLAY_PID, .begin_ns = REPLAY_BEGIN_NS, .tool = "test",
+		.overhead_source = "calibrated at start",
+	};
 	char path[] = "/tmp/framescope-report-XXXXXX", command[512], *out = calloc(1, 1 << 20);
 	const char *binary = getenv("FRAMESCOPE") ? getenv("FRAMESCOPE") : "build/framescope";
 	struct recording_info last = info;

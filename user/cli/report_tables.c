@@ -8,8 +8,14 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Was there any calibration? Without one the overhead is not nothing, but unknown. */
+static bool knows_overhead(const struct recording_info *info)
+{
+	return *info->overhead_source && strcmp(info->overhead_source, "none");
+}
+
 /* What both tables of sums have in their columns, behind the name. */
-static void sums_cells(struct table *t, const struct event_sums *sum, uint32_t nr_metrics)
+static void sums_cells(struct table *t, const struct event_sums *sum, const struct recording_info *info)
 {
 	table_count(t, sum->hits);
 	table_ms(t, sum->total_ns);
@@ -22,10 +28,13 @@ static void sums_cells(struct table *t, const struct event_sums *sum, uint32_t n
 	}
 	table_ms(t, sum->self_ns);
 	table_format(t, "%s", sum->subtracted ? "!" : "");
-	table_ms(t, sum->overhead_ns);
+	if (knows_overhead(info))
+		table_ms(t, sum->overhead_ns);
+	else
+		table_text(t, "");
 	table_ms(t, sum->blocked_ns);
 	table_ms(t, sum->longest_ns);
-	for (uint32_t i = 0; i < nr_metrics; i++)
+	for (uint32_t i = 0; i < info->nr_metrics; i++)
 		table_count(t, sum->metrics[i]);
 }
 
@@ -68,15 +77,17 @@ static int print_types(const struct session *s, const struct report_stats *r)
 	}
 	for (int i = 0; i < nr; i++) {
 		table_text(t, event_type_name(order[i]));
-		sums_cells(t, &r->types[order[i]], info->nr_metrics);
+		sums_cells(t, &r->types[order[i]], info);
 	}
 	if (nr)
 		table_heading(stdout, "Time by event type");
 	rc = table_finish(t, stdout, nr);
 	if (!nr)
 		return rc;
-	printf("Total and self are time that threads really ran, without waiting and without what measuring cost. Total\n"
-	       "includes what was called from there. Longest is one call by the clock on the wall.\n");
+	printf("Total and self are time that threads really ran, without waiting%s.\n"
+	       "Total includes what was called from there. Longest is one call by the clock on the wall.\n",
+	       knows_overhead(info) ? " and without what measuring cost" :
+	       "; what measuring cost was not measured and is in them");
 	if (r->all.subtracted)
 		printf("! Of %s events more than half of the time was subtracted as overhead.\n",
 		       format_count(r->all.subtracted, text));
@@ -135,7 +146,7 @@ static int print_probes(const struct session *s, const struct report_stats *r)
 
 		table_text(t, *probe->label ? probe->label : probe->name);
 		if (sum->events) {
-			sums_cells(t, sum, info->nr_metrics);
+			sums_cells(t, sum, info);
 		} else {
 			/* marks take no time */
 			table_count(t, probe->stats.calls);

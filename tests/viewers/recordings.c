@@ -2,7 +2,8 @@
 /*
  * Recordings for the exporters' tests, made without a browser. usage: recordings SCENARIO OUT [NUMBER]
  * empty, one, losses: just that; page: a page load with all that an engine can tell; hostile: texts and intervals that
- * break naive writers; deep: NUMBER nested calls; many: NUMBER events; random: a lossy stream from seed NUMBER.
+ * break naive writers; deep: NUMBER nested calls; many: NUMBER events; random: a lossy stream from seed NUMBER;
+ * spaced: the same with no two records at one time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -302,7 +303,7 @@ static void random_record(struct stream *s, uint64_t ns, unsigned int loss)
 	}
 }
 
-static void randomly(struct stream *s, uint64_t seed)
+static void randomly(struct stream *s, uint64_t seed, bool spaced)
 {
 	uint64_t ns = BEGIN_NS + rnd(3) * 1000;
 	unsigned int loss = rnd(3) * 20;
@@ -314,7 +315,7 @@ static void randomly(struct stream *s, uint64_t seed)
 	for (unsigned int i = 0; i < 2000; i++) {
 		random_record(s, ns, loss);
 		/* often no time passes at all */
-		ns += rnd(3) ? rnd(40000) : 0;
+		ns += spaced ? 1 + rnd(40000) : rnd(3) ? rnd(40000) : 0;
 	}
 }
 
@@ -357,8 +358,8 @@ static int make(const char *scenario, uint64_t number, struct recording_writer *
 		hostile(&s);
 	} else if (!strcmp(scenario, "deep")) {
 		deep(&s, number);
-	} else if (!strcmp(scenario, "random")) {
-		randomly(&s, number);
+	} else if (!strcmp(scenario, "random") || !strcmp(scenario, "spaced")) {
+		randomly(&s, number, *scenario == 's');
 		info.end_ns = BEGIN_NS + 100 * MS;
 	} else if (strcmp(scenario, "empty")) {
 		return -EINVAL;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "target/site_list.h"
+#include "target/site_file.h"
 
 const char *site_source_name(enum site_source s)
 {
@@ -170,7 +170,7 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 	memset(ret, 0, sizeof(*ret));
 	if (cached && site_cache_load(&s)) {
 		ret->from_cache = true;
-		return 0;
+		return site_file_apply(&s) ? error_set(err, ERR_OTHER, -ENOMEM, "out of memory") : 0;
 	}
 	s.reasons = calloc(engine->nr_probes + 1, sizeof(*s.reasons));
 	if (!s.reasons)
@@ -180,6 +180,10 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 		sites_free(ret);
 	else if (cached)
 		site_cache_store(&s);
+	if (!rc && site_file_apply(&s)) {
+		sites_free(ret);
+		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
 	free(s.reasons);
 	return rc;
 }

@@ -76,6 +76,9 @@ static void explain_empty(struct lead *lead, const char *anchor, const struct an
 		snprintf(lead->reason, sizeof(lead->reason), "the text of anchor '%s' isn't in this build", anchor);
 	else if (set->no_reference)
 		snprintf(lead->reason, sizeof(lead->reason), "no code refers to the text of anchor '%s'", anchor);
+	else if (set->no_function)
+		snprintf(lead->reason, sizeof(lead->reason), "what refers to the text of anchor '%s' can't be told to belong to a function",
+			 anchor);
 	else
 		snprintf(lead->reason, sizeof(lead->reason), "anchor '%s' leads to no function", anchor);
 }

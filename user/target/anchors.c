@@ -312,6 +312,7 @@ static int combine(struct anchor_finder *f, size_t anchor, size_t first_term)
 		if (!a->terms[t].negated) {
 			set->no_string |= f->terms[first_term + t].set.no_string;
 			set->no_reference |= f->terms[first_term + t].set.no_reference;
+			set->no_function |= f->terms[first_term + t].set.no_function;
 		}
 	for (size_t i = 0; i < first->nr; i++) {
 		bool keep = true;
@@ -360,17 +361,30 @@ static int run_scan(struct anchor_finder *f, struct error *err)
 	return rc;
 }
 
+static bool is_referred_to(const struct anchor_finder *f, uint64_t vaddr)
+{
+	for (size_t i = 0; i < f->scan->nr_refs; i++)
+		if (f->scan->refs[i].target == vaddr)
+			return true;
+	return false;
+}
+
 /* Why a term means nothing, for messages. */
 static void note_absence(struct anchor_finder *f)
 {
 	for (size_t t = 0; t < f->nr_terms; t++) {
 		struct term_state *s = &f->terms[t];
 
-		s->set.no_string = true;
-		s->set.no_reference = !s->nr_seen;
-		for (size_t h = 0; h < f->nr_hits; h++)
-			if (!strcmp(s->term->text, f->terms[f->hits[h].text].term->text))
-				s->set.no_string = false;
+		if (s->nr_seen)
+			continue;
+		s->set.no_string = s->set.no_reference = true;
+		for (size_t h = 0; h < f->nr_hits; h++) {
+			if (strcmp(s->term->text, f->terms[f->hits[h].text].term->text))
+				continue;
+			s->set.no_string = false;
+			s->set.no_reference &= !is_referred_to(f, f->hits[h].vaddr);
+		}
+		s->set.no_function = !s->set.no_reference;
 	}
 }
 

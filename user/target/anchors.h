@@ -52,7 +52,9 @@ struct anchor_match {
 struct anchor_set {
 	struct anchor_match *matches;	/* by address of the function, no function twice */
 	size_t nr;
-	bool no_string, no_reference;	/* why it is empty */
+	bool no_string;		/* why it is empty: some term's text isn't there, no code refers to it, or none of */
+	bool no_reference;	/* the code that does can be told to belong to a function */
+	bool no_function;
 };
 
 /* Means of all terms at once: one pass over the code serves them all. */

@@ -85,7 +85,8 @@ static inline void code_sink_address(struct code_sink *sink, uint64_t at, uint64
 {
 	if (target - sink->base < sink->size)
 		code_sink_mark(sink->taken, target - sink->base);
-	else if (addr_set_has(sink->wanted, target))
+	/* constants may stand between the functions, where the linker has one segment for both */
+	if (addr_set_has(sink->wanted, target))
 		code_sink_add_ref(sink, at, target);
 }
 
@@ -99,7 +100,7 @@ struct scan {
 	uint8_t *called, *taken;
 };
 
-/* Passes over the code once, on two threads. `wanted`: addresses outside of the code to report references to.
+/* Passes over the code once, on two threads. `wanted`: addresses to report references to.
  * Needs memory: 8 bytes per call, 1/64 of the code. */
 int scan_run(const struct image *image, const uint64_t *wanted, size_t nr_wanted, struct scan **ret,
 	     struct error *err);

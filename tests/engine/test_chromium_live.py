@@ -48,8 +48,9 @@ def hits(path):
 
 
 def start(pid, out, *options):
-    return subprocess.Popen([FRAMESCOPE, "record", "-p", str(pid), "-o", out, *options], stderr=subprocess.PIPE,
-                            text=True)
+    p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(pid), "-o", out, *options], stderr=subprocess.PIPE, text=True)
+    p.first = p.stderr.readline()  # "recording process …": all probes are planted and armed
+    return p
 
 
 def settle(pids, binary, offsets, want, seconds=20):
@@ -159,7 +160,7 @@ def killed(tap, b, work):
         except ProcessLookupError:
             pass
     b.process.wait()
-    text = p.communicate(timeout=20)[1]
+    text = p.first + p.communicate(timeout=20)[1]
     took = time.monotonic() - t
     tap.ok(took < 5, "framescope ends soon after its target was killed", "%.2f s" % took)
     tap.ok(p.returncode == 0 and hits(out) > 0, "with a valid file", text)

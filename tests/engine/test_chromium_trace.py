@@ -44,31 +44,17 @@ def record(browser, out, page, done):
     command = [FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out]
     for probe in PAIRS:
         command += ["--probe", probe]
-    log = tempfile.TemporaryFile("w+")
-    p = subprocess.Popen(command, stderr=log)
+    p = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    first = p.stderr.readline()  # "recording process …": all probes are planted and armed
     try:
-        wait_armed(browser, p, log)
         browser.navigate(page)
         browser.wait_for_title(done)
         time.sleep(0.5)
     finally:
         if p.poll() is None:
             p.send_signal(signal.SIGINT)
-    code = p.wait(30)
-    log.seek(0)
-    return code, log.read()
-
-
-def wait_armed(browser, p, log, limit=60):
-    """Until the probes are planted: a browser's mappings don't tell, so the command's own time is given generously."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end and p.poll() is None:
-        if "uprobes" in open("/proc/%d/maps" % browser.renderers()[0]).read():
-            break
-        time.sleep(0.1)
-        if time.monotonic() > end - limit + 4:
-            break
-    time.sleep(0.5)
+    messages = first + p.communicate(timeout=60)[1]
+    return p.returncode, messages
 
 
 def load(path):

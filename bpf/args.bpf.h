@@ -509,6 +509,76 @@ static long args_step(__u64 i, struct arg_walk *w)
 	return 0;
 }
 
+#define SHORT_BYTES 32	/* most texts end within */
+
+/* The text at `p` into dst, where ROOM_SMALL bytes are free: its length, or negative. *longer: it had more than max. */
+static __always_inline long read_short_str(__u8 *dst, __u32 max, __u64 p, bool *longer)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	long n;
+
+	/*
+	 * A fixed number of bytes from the text's own page costs half as much as looking for the end in the kernel. Not
+	 * from the next page: the program may never touch that one, and it might be made to wait there.
+	 */
+	if (sleepable && (p & 4095) <= 4096 - SHORT_BYTES && !bpf_copy_from_user(dst, SHORT_BYTES, (void *)p)) {
+		for (__u32 i = 0; i < SHORT_BYTES; i += 8) {
+			__u64 w = *(__u64 *)(dst + i), zero = (w - ones) & ~w & ones << 7;
+
+			if (!zero)
+				continue;
+			/* bytes up to the first zero one */
+			n = i + (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1;
+			*longer = n > max;
+			return *longer ? max : n;
+		}
+	}
+	n = bpf_probe_read_user_str(dst, max + 2 <= ROOM_SMALL - 6 ? max + 2 : ROOM_SMALL - 6, (void *)p);
+	if (n <= 0)
+		return -1;
+	*longer = --n > max;
+	return *longer ? max : n;
+}
+
+/* The barriers keep compilers from choosing an address first and loading from it then: the context allows no such. */
+static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 reg)
+{
+	__u64 v;
+
+#define REGISTER(n, from) if (reg == (n)) { v = (from); barrier_var(v); return v; }
+	REGISTER(0, PT_REGS_PARM1(ctx))
+	REGISTER(1, PT_REGS_PARM2(ctx))
+	REGISTER(2, PT_REGS_PARM3(ctx))
+	REGISTER(3, PT_REGS_PARM4(ctx))
+	REGISTER(4, PT_REGS_PARM5(ctx))
+#undef REGISTER
+#if defined(__TARGET_ARCH_x86)
+	return ctx->r9;
+#else
+	return ((struct user_pt_regs *)ctx)->regs[5];
+#endif
+}
+
+/* FORM_CSTR at offset `at`: where the record ends then, or 0 where the general way must be tried. */
+static __always_inline __u32 read_form_cstr(struct pt_regs *ctx, struct thread *t, const struct arg_spec *spec, __u32 at)
+{
+	bool longer = false;
+	struct rec_arg *h;
+	long n;
+
+	if (at > ROOM_END - ROOM_SMALL)
+		return 0;
+	h = (void *)t->buf + at;
+	n = read_short_str((__u8 *)(h + 1), spec->max_bytes, arg_register(ctx, spec->reg), &longer);
+	if (n < 0)
+		return 0;
+	h->field = spec->field;
+	h->encoding = longer ? ENC_UTF8 | ENC_TRUNCATED : ENC_UTF8;
+	h->bytes = n;
+	/* padding is not read by anybody */
+	return at + sizeof(*h) + ((n + 3) & ~3u);
+}
+
 /* How many fields could not be read in any way. */
 static __noinline __u32 args_failed(__u64 missed)
 {

@@ -61,13 +61,14 @@ struct frame {
 #define CHUNK_FRAMES 32		/* frames in the thread's storage; deeper ones are in deep_frames, by as many */
 #define BUF_BYTES 5376		/* storage stays below 8 KiB, the largest that every kernel's allocator gives */
 #define STORAGE_OVERHEAD 128	/* struct bpf_local_storage_elem, rounded up */
-#define BUF_LATE_NS 20000000	/* records wait no longer than this for others of their thread, if it does anything */
+#define BUF_FULL 4096		/* sent at the end of a call when there is more than this */
+#define BUF_LATE_NS 20000000	/* or when a record has waited for so long; else when the thread stops running */
 #define STACK_FAR (16ULL << 20)	/* stack pointers farther apart are on different stacks */
 
 /*
- * A thread's state. Records are put together in buf and leave it in one piece, when the outermost call ends or the
- * buffer fills: nested calls then cost one transaction with the ring instead of two each. Only the thread itself
- * touches it, except for off_at and off_sum (the scheduler, while it does not run) and after disarming.
+ * A thread's state. Records are put together in buf and leave it in one piece, when it is full or the thread stops
+ * running: a transaction with the ring costs as much as all the rest of a begin or end. Only the thread itself touches
+ * it; fs_switch() does on its behalf, and fs_close() after disarming.
  */
 struct thread {
 	__u32 tid, tgid;
@@ -82,7 +83,7 @@ struct thread {
 	__u32 deep;		/* open calls beyond RECORD_MAX_DEPTH */
 	__u32 max_top;
 	__u32 under;		/* open calls that are openers for --only-under */
-	__u32 pad;
+	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	struct frame frames[CHUNK_FRAMES];
 	__u8 buf[BUF_BYTES];

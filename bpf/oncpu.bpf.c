@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Off-CPU time: how long a thread did not run while probed calls were open. */
-#include "maps.bpf.h"
+/* A target's thread stops or begins to run: off-CPU time of its open calls, and its records leave its buffer. */
+#include "buffer.bpf.h"
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -11,8 +11,12 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!epoch)
 		return 0;
 	t = bpf_task_storage_get(&threads, prev, NULL, 0);
-	if (t && t->top && t->epoch == epoch)
-		t->off_at = bpf_ktime_get_ns();
+	if (t && t->epoch == epoch) {
+		if (t->top)
+			t->off_at = bpf_ktime_get_ns();
+		if (t->len && !t->busy)
+			buf_flush(t);
+	}
 	t = bpf_task_storage_get(&threads, next, NULL, 0);
 	if (t && t->off_at) {
 		t->off_sum += bpf_ktime_get_ns() - t->off_at;

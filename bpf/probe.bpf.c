@@ -56,6 +56,7 @@ static __always_inline struct thread *thread_get(struct task_struct *task, __u32
 		if (!t)
 			return NULL;
 	}
+	t->busy = 1;
 	if (unlikely(t->epoch != epoch))
 		thread_reset(t, epoch);
 	return t;
@@ -86,8 +87,10 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, st
 	__u64 now;
 
 	at = buf_room(t, sizeof(*b) + ROOM_SMALL);
-	end = at + sizeof(*b);
-	if (spec->nr_args) {
+	end = spec->form == FORM_CSTR ? read_form_cstr(ctx, t, &spec->args[0], at + sizeof(*b)) : 0;
+	if (!end)
+		end = at + sizeof(*b);
+	if (spec->nr_args && end == at + sizeof(*b)) {
 		struct arg_walk w = { .t = t, .spec = spec };
 
 		w.a.at = end;
@@ -161,23 +164,15 @@ static __noinline int begin_deep(struct thread *t, __u32 probe)
 	return 0;
 }
 
-/* 1: nothing is to be done when the call ends. */
-static __always_inline int begin(struct pt_regs *ctx, __u32 probe, __u8 frame_flags)
+static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u32 probe,
+				      __u8 frame_flags)
 {
-	__u32 epoch = ctl.epoch, parent_top;
-	struct task_struct *task;
-	struct probe_spec *spec;
 	struct frame *f, *parent, mark;
-	struct thread *t;
+	struct probe_spec *spec;
+	__u32 parent_top;
 	__u16 flags = 0;
 	__u64 now, sp;
 
-	if (!epoch)
-		return 1;
-	task = bpf_get_current_task_btf();
-	t = thread_get(task, epoch);
-	if (!t)
-		return 1;
 	spec = bpf_map_lookup_elem(&specs, &probe);
 	if (!spec || spec->flags & PROBE_OFF)
 		return 1;
@@ -221,6 +216,25 @@ static __always_inline int begin(struct pt_regs *ctx, __u32 probe, __u8 frame_fl
 	return 0;
 }
 
+/* 1: nothing is to be done when the call ends. */
+static __always_inline int begin(struct pt_regs *ctx, __u32 probe, __u8 frame_flags)
+{
+	struct task_struct *task;
+	__u32 epoch = ctl.epoch;
+	struct thread *t;
+	int rc;
+
+	if (!epoch)
+		return 1;
+	task = bpf_get_current_task_btf();
+	t = thread_get(task, epoch);
+	if (!t)
+		return 1;
+	rc = begin_call(ctx, task, t, probe, frame_flags);
+	t->busy = 0;
+	return rc;
+}
+
 static __always_inline int end(__u32 probe, __u64 sp)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -238,6 +252,7 @@ static __always_inline int end(__u32 probe, __u64 sp)
 			COUNT(probe, orphan_exits, 1);
 		return 0;
 	}
+	t->busy = 1;
 	top = t->top;
 	f = top ? frame_at(t, top - 1) : NULL;
 	if (likely(f && f->probe == probe && f->sp == sp)) {
@@ -253,8 +268,9 @@ static __always_inline int end(__u32 probe, __u64 sp)
 	} else {
 		stack_exit_slow(t, sp, now, probe);
 	}
-	if (!t->top || unlikely(now - t->buf_since > BUF_LATE_NS))
+	if (t->len > BUF_FULL || unlikely(now - t->buf_since > BUF_LATE_NS))
 		buf_flush(t);
+	t->busy = 0;
 	return 0;
 }
 

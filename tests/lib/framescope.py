@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What tests of live captures share: small targets, recordings of them, trees of calls, TAP."""
-import collections, json, os, select, shutil, signal, subprocess, sys, tempfile, time, traceback
+import atexit, collections, json, os, select, shutil, signal, subprocess, sys, tempfile, time, traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("O", "build"))
@@ -205,7 +205,9 @@ def shape(calls, flags=True):
 
 def engine(modules, probes, flags="", folder=None):
     """Writes an engine definition. probes: {name: "key = value; key = value"}"""
-    folder = folder or tempfile.mkdtemp(prefix="framescope-engine-")
+    if not folder:
+        folder = tempfile.mkdtemp(prefix="framescope-engine-")
+        atexit.register(shutil.rmtree, folder, True)
     path = os.path.join(folder, "test.engine")
     with open(path, "w") as f:
         f.write("[engine]\nname = test\nmodules = %s\n%s\n" % (modules, flags.replace("; ", "\n")))
@@ -219,6 +221,7 @@ class Record:
 
     def __init__(self, pid, definition=None, *args, command=None, name="out.fscope", duration=None, prefix=()):
         self.folder = tempfile.mkdtemp(prefix="framescope-test-")
+        atexit.register(shutil.rmtree, self.folder, True)  # the recording may be read after the end of the block
         self.path = os.path.join(self.folder, name)
         self.args = [*prefix, FRAMESCOPE, "record", "-p", str(pid), "-o", self.path, "--no-cache"]
         if definition:
@@ -263,11 +266,6 @@ class Record:
             self.process.kill()
             self.process.wait()
             raise
-        finally:
-            if not hasattr(self, "_recording") and not exc[0] and os.path.exists(self.path) and \
-                    self.path.endswith(".fscope"):
-                self._recording = Recording(self.path)
-            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def run(*args, **kwargs):

@@ -97,7 +97,7 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 
 static int explain(int rc, const char *rung, struct error *err)
 {
-	if (rc == -EPERM || rc == -EACCES)
+	if (rc == -EPERM)
 		return error_set(err, ERR_PERMISSION, rc, "the kernel does not let us load BPF programs (CAP_BPF and "
 				 "CAP_PERFMON, in the initial user namespace, are needed); run it with sudo on the host");
 	if (rc == -ENOMEM)

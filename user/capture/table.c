@@ -112,11 +112,19 @@ static enum attach_kind choose_kind(const struct engine *e, const struct site *s
 		return ATTACH_MARK;
 	if (p->exit == EXIT_RETURN || (p->exit == EXIT_AUTO && !risky))
 		return ATTACH_RETURN;
-	if (s->exits_complete && s->nr_exits)
+	/* one without any way out never returns: its calls end by being unwound */
+	if (s->exits_complete)
 		return ATTACH_EXITS;
-	*ret_refused = !s->nr_exits ? "it needs exit probes, but no way out of the function was found" :
-		       "it needs exit probes, but not every way out of the function could be found";
+	*ret_refused = "it needs exit probes, but not every way out of the function could be found";
 	return ATTACH_NONE;
+}
+
+static uint32_t form_of(const struct probe_spec *spec)
+{
+	const struct arg_spec *a = &spec->args[0];
+
+	return spec->nr_args == 1 && a->kind == KIND_CSTR && !a->nr_steps && a->reg < 6 && a->max_bytes <= 256 ?
+	       FORM_CSTR : FORM_GENERAL;
 }
 
 static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach_kind kind,
@@ -141,6 +149,7 @@ static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach
 		if (a->max_bytes > RECORD_MAX_STRING)
 			a->max_bytes = RECORD_MAX_STRING;
 	}
+	spec->form = form_of(spec);
 }
 
 static int add_row(struct probe_table *t, const struct engine *e, const struct image *image, const struct site *s,

@@ -36,6 +36,7 @@ probed void catcher(long n)
 		after(n);
 	}
 	after(0);
+	sink = sink + 1;
 }
 
 static void wait_line()

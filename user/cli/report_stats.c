@@ -174,7 +174,7 @@ int report_stats_gather(const struct session *s, uint32_t max_slowest, struct re
 		gather_losses(s, probes, nr_probes, ret->losses);
 	for (size_t i = 0; i < nr_probes && !rc; i++) {
 		ret->refused += !probes[i].attached;
-		ret->hit += ret->probes[i].events || probes[i].stats.calls;
+		ret->hit += probes[i].attached && (ret->probes[i].events || probes[i].stats.calls);
 	}
 	free(n.open);
 	free(n.probes);

@@ -36,7 +36,7 @@ struct report_stats {
 	struct event_view *slowest;	/* the longest interval first; ties by id */
 	uint32_t nr_slowest, max_slowest;
 	uint32_t refused;	/* probes that were not attached */
-	uint32_t hit;		/* probes with events, marks or calls */
+	uint32_t hit;		/* attached probes with events, marks or calls */
 };
 
 /* -ENOMEM */

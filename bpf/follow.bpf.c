@@ -110,8 +110,7 @@ int BPF_PROG(fs_task_exit, struct task_struct *task)
 	__u32 tgid = task->tgid;
 	struct thread *t;
 
-	if (!is_target(tgid))
-		return 0;
+	/* first, since the process may have come to its end, below, while this thread was on its way here */
 	t = live_thread(bpf_get_current_task_btf());
 	if (t) {
 		stack_close_all(t, bpf_ktime_get_ns());
@@ -119,7 +118,7 @@ int BPF_PROG(fs_task_exit, struct task_struct *task)
 		if (t->max_top > CHUNK_FRAMES)
 			bpf_loop(NR_CHUNKS - 1, drop_chunk, &t, 0);
 	}
-	if (BPF_CORE_READ(task, signal, live.counter))
+	if (!is_target(tgid) || BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	task_record(REC_EXIT, task->pid, tgid, 0, task);
 	bpf_map_delete_elem(&targets, &tgid);

@@ -53,7 +53,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(O)/tests/%)
 
 STATIC_BIN := $(O)/static/framescope
 GUEST_SRC := $(wildcard tests/kernels/*.c)
-GUEST_BIN := $(GUEST_SRC:tests/%.c=$(O)/static/tests/%)
+GUEST_BIN := $(GUEST_SRC:tests/%.c=$(O)/static/tests/%) $(addprefix $(O)/static/tests/engine/targets/,calls throws)
 
 all: $(O)/framescope $(if $(STATIC),$(STATIC_BIN))
 
@@ -143,6 +143,15 @@ $(O)/static/tests/%: tests/%.c
 	$(call say,GUEST,$<)
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE $(WARN) -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
 
+$(O)/static/tests/engine/targets/%: tests/engine/targets/%.c
+	$(call say,GUEST,$<)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -static $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
+
+# without tail calls, which exit probes show beside their caller
+$(O)/static/tests/engine/targets/%: tests/engine/targets/%.cc
+	$(call say,GUEST,$<)
+	$(Q)mkdir -p $(@D) && $(CROSS_COMPILE)g++ -O2 -g -Wall -static -fno-optimize-sibling-calls $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
+
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) \
 		$(wildcard user/capture/recording_*.c) | $(PROTO_C) $(SKEL) $(GEN_H)
@@ -153,7 +162,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(
 
 tests: $(UNIT_BIN) $(TARGET_BIN) $(VIEWER_BIN)
 targets: $(TARGET_BIN)
-guests: $(STATIC_BIN) $(GUEST_BIN)
+guests: $(STATIC_BIN) $(GUEST_BIN) $(O)/tools/dump-records
 fuzz: $(FUZZ_BIN)
 
 check: all $(UNIT_BIN) $(VIEWER_BIN)

@@ -4,13 +4,15 @@
  * One step per line, words parted by tabs:
  *   mount TYPE FOLDER, umount FOLDER
  *   target PROGRAM [ARG]…	starts it with pipes and waits for its first line; $PID stands for its pid in later steps
- *   record PROGRAM [ARG]…	starts it with a terminal and waits until its output contains "recording"
+ *   record PROGRAM [ARG]…	starts it and waits until its output contains "recording"
  *   go			sends the target a line
  *   wait			until the target and the recorder have ended, and reports the recorder
  *   run PROGRAM [ARG]…	runs it and reports it
+ *   read FILE		reports its contents
  *   case NAME		names what is reported from here on
  * A report is `= NAME EXIT-CODE BYTES`, then as many bytes of output, then a line feed. The exit code of a program
- * that a signal ended is -SIGNAL; that of one that did not end in time is -1000.
+ * that a signal ended is -SIGNAL; that of one that did not end in time is -1000. A file's is `< NAME BYTES`, likewise;
+ * `! TEXT` tells of a step that went wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,24 +62,14 @@ static void emit(const struct child *c, int code)
 	say("\n");
 }
 
-/* Programs tell people more than they tell pipes. */
-static int open_terminal(int out[2])
-{
-	out[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (out[0] < 0 || grantpt(out[0]) || unlockpt(out[0]))
-		return -1;
-	out[1] = open(ptsname(out[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	return out[1] < 0 ? -1 : 0;
-}
-
-static void start(struct child *c, char **argv, int terminal)
+static void start(struct child *c, char **argv)
 {
 	int in[2], out[2];
 
 	free(c->output);
 	memset(c, 0, sizeof(*c));
 	c->output = calloc(1, MAX_OUTPUT + 1);
-	if (!c->output || pipe2(in, O_CLOEXEC) || (terminal ? open_terminal(out) : pipe2(out, O_CLOEXEC))) {
+	if (!c->output || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) {
 		say("! pipes for %s: %s\n", argv[0], strerror(errno));
 		exit(1);
 	}
@@ -117,7 +110,6 @@ static int read_until(struct child *c, const char *text)
 			return 0;
 		if (!p.revents)
 			continue;
-		/* a terminal ends with EIO */
 		n = read(c->from, c->output + c->length, MAX_OUTPUT - c->length);
 		if (n <= 0)
 			return !text;
@@ -148,13 +140,33 @@ static void step_wait(void)
 
 	if (target.pid) {
 		code = reap(&target);
+		for (char *c = target.output; (c = strchr(c, '\n'));)
+			*c = ' ';
 		if (code)
-			say("! the target of %s ended with %d\n", case_name, code);
+			say("! the target of %s ended with %d: %s\n", case_name, code, target.output);
 	}
 	if (recorder.pid) {
 		code = reap(&recorder);
 		emit(&recorder, code);
 	}
+}
+
+static void step_read(const char *path)
+{
+	struct child file = { .output = calloc(1, MAX_OUTPUT) };
+	FILE *f = fopen(path, "r");
+
+	if (!f || !file.output) {
+		say("! %s: %s\n", path, strerror(errno));
+	} else {
+		file.length = fread(file.output, 1, MAX_OUTPUT, f);
+		say("< %s %zu\n", case_name, file.length);
+		fwrite(file.output, 1, file.length, report);
+		say("\n");
+	}
+	if (f)
+		fclose(f);
+	free(file.output);
 }
 
 static void step(char **word, int n)
@@ -175,12 +187,12 @@ static void step(char **word, int n)
 		if (umount2(word[1], MNT_DETACH))
 			say("! umount %s: %s\n", word[1], strerror(errno));
 	} else if (!strcmp(word[0], "target")) {
-		start(&target, word + 1, 0);
+		start(&target, word + 1);
 		snprintf(pid, sizeof(pid), "%d", target.pid);
 		if (!read_until(&target, "\n"))
 			say("! %s did not start: %s\n", word[1], target.output);
 	} else if (!strcmp(word[0], "record")) {
-		start(&recorder, word + 1, 1);
+		start(&recorder, word + 1);
 		if (!read_until(&recorder, "recording"))
 			say("! no recording in %s\n", case_name);
 	} else if (!strcmp(word[0], "go")) {
@@ -188,8 +200,10 @@ static void step(char **word, int n)
 			say("! the target of %s is gone\n", case_name);
 	} else if (!strcmp(word[0], "wait")) {
 		step_wait();
+	} else if (!strcmp(word[0], "read") && n == 2) {
+		step_read(word[1]);
 	} else if (!strcmp(word[0], "run")) {
-		start(&c, word + 1, 0);
+		start(&c, word + 1);
 		close(c.to);
 		c.to = -1;
 		emit(&c, reap(&c));
@@ -202,12 +216,11 @@ static void step(char **word, int n)
 int main(void)
 {
 	char line[4096], *word[MAX_WORDS + 1];
+	struct termios raw = { .c_cflag = B115200 | CREAD | CLOCAL };
 	FILE *steps;
 
 	mkdir("/dev", 0755);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-	mkdir("/dev/pts", 0755);
-	mount("devpts", "/dev/pts", "devpts", 0, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	report = fopen("/dev/ttyS1", "w");
 	steps = fopen("/steps", "r");
@@ -215,6 +228,8 @@ int main(void)
 		printf("init: %s\n", strerror(errno));
 		reboot(RB_POWER_OFF);
 	}
+	cfmakeraw(&raw);
+	tcsetattr(fileno(report), TCSANOW, &raw);
 	setenv("PATH", "/bin", 1);
 	setenv("FRAMESCOPE_ENGINES", "/engines", 1);
 	say("+ up %.1f\n", now());

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Records a small target on other kernels: every rung of the ladder gives the same exact tree, and a kernel that lacks
 something is refused with one sentence. FRAMESCOPE_KERNELS chooses among 6.18 6.12 6.1 5.10 and latest, or all."""
-import json, os, re, sys, time
-import debian_kernels, guest
+import copy, json, os, re, sys, tempfile, time
+import debian_kernels, framescope, guest
 
 OUT = os.environ["O"]
 # The best rung that each kernel has, and those below it
@@ -37,6 +37,31 @@ EXPECTED = {
              call("branch", "x=1"), call("branch", "x=2", call("leaf", "x=2")), call("reflow", "label=last")],
     (0, 1): [call("reflow", "label=thread", *leaves(2))],
     (1, 0): [call("reflow", "label=child", *leaves(1))],
+}
+
+# The small targets of the engine tests, all recorded at once: program, arguments, tree. `exits` is `calls` under another
+# name, for which another definition asks for exit probes
+SITES = "; exit = sites"
+CALLS = ("leaf", "outer", "recurse", "jump_through", "jump_out", "tail_source", "tail_target", "tail_caller", "raiser",
+         "co_outer", "co_inner", "never_returns")
+GROUP = [
+    # the kernel has 64 return probes for a thread: deeper calls are seen to end late
+    ("calls", ["recurse", "100"], "recurse(" * 64 + "recurse!noreturn(" * 35 + "recurse!noreturn" + ")" * 99),
+    ("exits", ["recurse", "100"], "recurse(" * 99 + "recurse" + ")" * 99),
+    ("calls", ["jumps", "3"], " ".join(["jump_through!unwound(jump_out!unwound)"] * 3 + ["outer(leaf leaf)"] * 100)),
+    ("calls", ["tail"], "tail_caller(tail_source(tail_target!tail))"),
+    ("exits", ["tail"], "tail_caller(tail_source tail_target)"),
+    # only with exit probes: the kernel takes return addresses on another stack for those of dead calls
+    ("exits", ["coroutines"], "co_outer(leaf!switch leaf!switch leaf!switch) co_inner!switch co_inner!switch leaf"),
+    ("calls", ["signal-stack"], "raiser(leaf) leaf!switch"),
+    ("calls", ["thread-ends"], "never_returns!clipped"),
+    ("throws", [], "catcher(middle(thrower) after) catcher(middle!unwound(thrower!unwound) after after) "
+                   "catcher(middle(thrower) after)"),
+]
+ENGINES = {
+    "calls": ({n: "event = LAYOUT; function = " + n for n in CALLS}, ""),
+    "exits": ({n: "event = LAYOUT; function = " + n + SITES for n in CALLS}, ""),
+    "throws": ({n: "event = PAINT; function = " + n for n in ("catcher", "middle", "thrower", "after")}, "exceptions = yes"),
 }
 
 number = 0
@@ -89,6 +114,16 @@ def record_steps(name, *options, prefix=()):
             ["run", "/bin/framescope", "export", "/out/%s.fscope" % name, "-f", "jsonl", "-o", "-"]]
 
 
+def group_steps():
+    """All small targets below one process, in one recording, which is brought out."""
+    command = []
+    for program, args, _ in GROUP:
+        command += ["--"] * bool(command) + ["/bin/" + program, *args]
+    return [["case", "group"], ["target", "/bin/group", *command],
+            ["record", "/bin/framescope", "record", "-p", "$PID", "-o", "/out/group.fscope"],
+            ["go"], ["wait"], ["read", "/out/group.fscope"]]
+
+
 def refuse_steps(name, *options, prefix=()):
     """A recording that is not to come about."""
     return [["case", name], ["target", "/bin/work", "/cold.refuse"],
@@ -122,6 +157,36 @@ def check_recording(kernel, got, name, rung, options=""):
     result(not why, title, why)
 
 
+def check_group(kernel, got):
+    """Every small target's tree, and that all records of it agree with each other."""
+    title = "%s records %d small targets at once" % (kernel, len(GROUP))
+    code, text = got.reports.get("group", [(None, "no report")])[0]
+    if code or "group" not in got.files:
+        return result(False, title, "exit %s: %s" % (code, text))
+    with tempfile.NamedTemporaryFile(suffix=".fscope") as f:
+        f.write(got.files["group"])
+        f.flush()
+        recording = framescope.Recording(f.name)
+    why = ""
+    pids = sorted(recording.processes)[1:]  # the group's own is the first
+    if len(pids) != len(GROUP):
+        return result(False, title, "processes: %s" % recording.processes)
+    for pid, (program, args, expected) in zip(pids, GROUP):
+        part = copy.copy(recording)
+        part.records = [r for r in recording.records if r.get("tgid") == pid]
+        found = framescope.shape(part.forest())
+        if found != expected:
+            why += "%s %s: expected\n  %s\ngot\n  %s\n" % (program, " ".join(args), expected, found)
+    try:
+        recording.check_pairing()
+    except AssertionError as e:
+        why += "%s\n" % e
+    lost = sum(p["lost_begins"] + p["lost_ends"] + p["orphan_exits"] for p in recording.probes)
+    if lost:
+        why += "%d lost or orphaned\n" % lost
+    result(not why, title, why + text)
+
+
 def check_refusal(kernel, got, name, title, words):
     reports = got.reports.get(name, [])
     if len(reports) != 2:
@@ -146,6 +211,7 @@ def steps_for(series):
         steps += record_steps(rung, *([] if rung == RUNGS[series][0] else ["--rung", rung]))
     if not RUNGS[series]:
         return steps + refuse_steps("old")
+    steps += group_steps()
     steps += [s for rung in ("session", "multi") if rung not in RUNGS[series]
               for s in refuse_steps("no-" + rung, "--rung", rung)]
     steps += refuse_steps("ringbuf", prefix=["/bin/deny", "ringbuf"])
@@ -155,6 +221,26 @@ def steps_for(series):
     return steps + [["umount", "/sys"]] + refuse_steps("btf")
 
 
+def guest_files(static):
+    """What the virtual machine holds: {path: (mode, content)}."""
+    read = lambda path: open(path, "rb").read()
+    binaries = {"bin/framescope": "framescope", "init": "tests/kernels/init", "bin/work": "tests/kernels/work",
+                "bin/deny": "tests/kernels/deny", "bin/group": "tests/kernels/group",
+                "bin/calls": "tests/engine/targets/calls", "bin/exits": "tests/engine/targets/calls",
+                "bin/throws": "tests/engine/targets/throws"}
+    files = {path: (0o755, read(os.path.join(static, source))) for path, source in binaries.items()}
+    files["var/cache/.keep"] = (0o644, b"")
+    files["engines/work.engine"] = (0o644, read("tests/kernels/work.engine"))
+    for name, (probes, flags) in ENGINES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            text = read(framescope.engine(name, probes, flags, folder)).replace(b"name = test", b"name = " + name.encode())
+        files["engines/%s.engine" % name] = (0o644, text)
+    # each recording has a page of its own that was not read before
+    for name in [*NAMES, "refuse"]:
+        files["cold." + name] = (0o644, b"http://cold.test/page\0")
+    return files
+
+
 def check(series):
     started = time.monotonic()
     try:
@@ -162,17 +248,10 @@ def check(series):
     except debian_kernels.Unavailable as e:
         return skip("Linux %s" % series, e)
     fetched = time.monotonic() - started
-    read = lambda path: open(path, "rb").read()
     static = os.path.join(OUT, "static")
     if not os.path.exists(static + "/framescope"):
         return result(False, "Linux %s" % release, "%s/framescope is not built: make guests" % static)
-    files = {"init": (0o755, read(static + "/tests/kernels/init")), "bin/framescope": (0o755, read(static + "/framescope")),
-             "bin/work": (0o755, read(static + "/tests/kernels/work")), "bin/deny": (0o755, read(static + "/tests/kernels/deny")),
-             "engines/work.engine": (0o644, read("tests/kernels/work.engine")),
-             "var/cache/.keep": (0o644, b"")}
-    # each recording has a page of its own that was not read before
-    for name in [*NAMES, "refuse"]:
-        files["cold." + name] = (0o644, b"http://cold.test/page\0")
+    files = guest_files(static)
     got = guest.boot(image, files, steps_for(series))
     kernel = "Linux " + release
     print("# %s: fetched in %.1f s, init after %s s, done after %s s, %.1f s in all" % (
@@ -181,7 +260,9 @@ def check(series):
         result(False, "%s runs the steps" % kernel, "\n".join(got.faults) + "\n" + got.console[-2000:])
     for rung in RUNGS[series]:
         check_recording(kernel, got, rung, rung)
-    if not RUNGS[series]:
+    if RUNGS[series]:
+        check_group(kernel, got)
+    else:
         return check_refusal(kernel, got, "old", "is refused", "attach cookies.*5.17")
     for rung in ("session", "multi"):
         if rung not in RUNGS[series]:

@@ -14,13 +14,14 @@
 #include "capture/collector.h"
 #include "capture/features.h"
 #include "capture/loss.h"
+#include "capture/mmap_watch.h"
 #include "capture/ring.h"
 #include "version.h"
 
 #define DEFAULT_RING_BYTES (16u << 20)
 #define CPU_EVERY_NS 100000000ull
 #define FLUSH_EVERY_NS 1000000000ull	/* what a crash may cost */
-#define REAP_EVERY_NS 400000000ull
+#define REAP_EVERY_NS 400000000ull	/* and look at /proc/PID/maps, where the kernel doesn't tell of them */
 #define SETTLE_US 2000	/* after disarming: for programs that are running just then */
 
 struct capture {
@@ -32,6 +33,7 @@ struct capture {
 	struct collector collector;
 	struct loss loss;
 	struct ring *ring;
+	struct mmap_watch *watch;	/* NULL: /proc is looked at instead */
 	struct utsname uname;
 	uint32_t epoch;		/* recordings so far */
 	bool armed;
@@ -156,6 +158,20 @@ static int find_everything(struct capture *c, struct error *err)
 	return rc;
 }
 
+static void on_mapping(void *arg, pid_t pid, const char *path)
+{
+	struct capture *c = arg;
+	struct tracked *t;
+
+	if (pid && !table_claims(&c->table, path))
+		return;
+	for (size_t i = 0; i < c->follow.nr; i++) {
+		t = &c->follow.p[i];
+		if (!t->end_ns && (!pid || t->p.pid == pid))
+			c->collector.look_again = t->look = true;
+	}
+}
+
 static int open_parts(struct capture *c, struct error *err)
 {
 	struct load_options lo = {
@@ -174,6 +190,8 @@ static int open_parts(struct capture *c, struct error *err)
 	c->loaded.ctl->follow = !c->opt.no_follow;
 	c->loaded.ctl->only_under = c->opt.only_under;
 	c->loaded.ctl->min_duration_ns = c->opt.min_duration_ns;
+	if (mmap_watch_open(on_mapping, c, &c->watch))
+		c->watch = NULL;
 	rc = load_attach_followers(&c->loaded, err);
 	if (!rc)
 		rc = follow_seed(&c->follow, c->opt.pid, c->opt.no_follow, err);
@@ -220,6 +238,7 @@ void capture_close(struct capture *c)
 		c->loaded.ctl->epoch = 0;
 	links_free(&c->links);
 	ring_close(c->ring);
+	mmap_watch_close(c->watch);
 	if (c->loaded.skel)
 		load_free(&c->loaded);
 	collector_free(&c->collector);
@@ -310,6 +329,25 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 	return 0;
 }
 
+/* Something that a reader of the timeline must know. */
+static void write_note(struct capture *c, const char *text)
+{
+	struct {
+		struct rec_note note;
+		char text[1024];
+	} r = { .note.hdr = { .type = REC_NOTE, .ts_ns = clock_ns(CLOCK_MONOTONIC) }, .note.probe = ~0u };
+	size_t n = strlen(text);
+
+	if (!c->collector.w)
+		return;
+	if (n > sizeof(r.text))
+		n = sizeof(r.text);
+	memcpy(r.text, text, n);
+	r.note.text_bytes = n;
+	r.note.hdr.size = sizeof(r.note) + ((n + 7) & ~7u);
+	recording_write_record(c->collector.w, &r.note.hdr);
+}
+
 /* A process executed something else or mapped a file: is there anything to attach in it? */
 static void look_again(struct capture *c)
 {
@@ -320,9 +358,11 @@ static void look_again(struct capture *c)
 	for (size_t i = 0; i < c->follow.nr; i++) {
 		struct tracked *t = &c->follow.p[i];
 
-		if (t->end_ns)
+		if (t->end_ns || !t->look)
 			continue;
-		table_add_process(&c->table, t->p.pid, &c->opt, &err);
+		t->look = false;
+		if (table_add_process(&c->table, t->p.pid, &c->opt, &err))
+			write_note(c, err.text);
 		t->engine = table_engine_of(&c->table, t->p.pid) ?: t->engine;
 	}
 	if (c->table.nr == before)
@@ -337,12 +377,16 @@ static void keep_house(struct capture *c, uint64_t now)
 {
 	struct recording_writer *w = c->collector.w;
 
-	if (c->collector.look_again)
-		look_again(c);
+	if (c->watch)
+		mmap_watch_read(c->watch);
 	if (now - c->reap_ns > REAP_EVERY_NS) {
 		c->reap_ns = now;
 		follow_reap(&c->follow, now);
+		if (!c->watch)
+			on_mapping(c, 0, "");
 	}
+	if (c->collector.look_again)
+		look_again(c);
 	if (!c->armed || now - c->cpu_ns < CPU_EVERY_NS)
 		return;
 	c->cpu_ns = now;

@@ -59,9 +59,9 @@ static void on_exec(struct collector *c, const struct rec_task *r)
 {
 	struct tracked *t = follow_find(c->follow, r->tgid);
 
-	c->look_again = true;
 	if (!t)
 		return;
+	c->look_again = t->look = true;
 	follow_refresh(t);
 	t->engine = table_engine_of(c->table, t->p.pid);
 	write_process(c, t);

@@ -14,6 +14,7 @@ struct tracked {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC; 0: before we looked, still alive */
 	uint64_t cpu_ns;		/* last reading */
 	bool has_cpu;
+	bool look;			/* it may have mapped something new */
 };
 
 struct follow {

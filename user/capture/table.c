@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The probe table of a capture. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/text.h"
 #include "capture/features.h"
@@ -213,26 +213,9 @@ static int find_sites(struct probe_table *t, const struct engine *e, struct imag
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
 }
 
-/*
- * The name to open the module's file by: debug files are found relative to it, so the plain path where the process has
- * our root, its root's otherwise.
- */
-static int open_image(const struct module *m, struct image **ret, struct error *err)
+bool table_claims(const struct probe_table *t, const char *path)
 {
-	char root[48], path[4096 + 48];
-	struct stat ours, theirs;
-
-	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-	if (!stat("/", &ours) && !stat(root, &theirs) && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
-		root[0] = '\0';
-	if ((size_t)snprintf(path, sizeof(path), "%s%s", root, m->path) >= sizeof(path))
-		return error_set(err, ERR_INPUT, -ENAMETOOLONG, "the path of a mapped file is too long: %.200s…", m->path);
-	return image_open(path, ret, err);
-}
-
-static bool is_candidate(const struct probe_table *t, const struct module *m)
-{
-	const char *name = module_basename(m);
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	for (size_t i = 0; i < t->nr_engines; i++)
 		if (engine_claims(t->engines[i], name))
@@ -262,14 +245,15 @@ static int add_module(struct probe_table *t, const struct module *m, const struc
 {
 	const struct engine *e, *f = NULL;
 	struct image *image = NULL;
+	char path[PATH_MAX];
 	int fd, rc;
 
 	rc = module_open(m, &fd, err);
 	if (rc)
 		return rc;
-	rc = module_check_unchanged(m, fd, err);
+	rc = module_find_path(m, fd, path, sizeof(path), err);
 	if (!rc)
-		rc = open_image(m, &image, err);
+		rc = image_open(path, &image, err);
 	if (rc)
 		goto out;
 	e = engine_for_module(t->engines, t->nr_engines, module_basename(m), image);
@@ -305,7 +289,7 @@ int table_add_process(struct probe_table *t, pid_t pid, const struct capture_opt
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "can't read what process %d maps: %s", pid, strerror(-rc));
 	for (size_t i = first; i < t->seen.nr; i++) {
-		if (!is_candidate(t, &t->seen.m[i]))
+		if (!table_claims(t, t->seen.m[i].path))
 			continue;
 		rc = add_module(t, &t->seen.m[i], opt, err);
 		/* gone while we looked */

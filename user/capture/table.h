@@ -59,6 +59,9 @@ int table_add_process(struct probe_table *t, pid_t pid, const struct capture_opt
 /* The engine that lives in this process: of the first of its mapped files that one claims; NULL. */
 const struct engine *table_engine_of(const struct probe_table *t, pid_t pid);
 
+/* Could a file of this name hold something to attach? */
+bool table_claims(const struct probe_table *t, const char *path);
+
 size_t table_attachable(const struct probe_table *t);
 
 /* One sentence on why there is nothing to attach: `pid` alone, or the whole tree in `l`. Always ERR_NOTHING. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Opens the files that a command is to look into. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,44 +32,34 @@ int images_open_file(const char *path, struct image_list *ret, struct error *err
 	return rc ?: add_image(ret, image, err);
 }
 
-/* Where the process's root is ours, the path as it stands; else through its root. To be freed. */
-static char *path_from_here(const struct module *m)
-{
-	char link[64], root[8], *path;
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/%d/root", m->pid);
-	n = readlink(link, root, sizeof(root));
-	if (n == 1 && root[0] == '/')
-		return strdup(m->path);
-	return asprintf(&path, "%s%s", link, m->path) < 0 ? NULL : path;
-}
-
 int image_open_module(const struct module *m, struct image **ret, void (*warn)(const struct error *err), struct error *err)
 {
-	char *path = path_from_here(m), link[32];
+	char path[PATH_MAX], link[32];
 	struct error changed;
 	int fd = -1, rc;
 
-	if (!path)
-		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	rc = module_open(m, &fd, err);
 	if (!rc) {
-		if (module_check_unchanged(m, fd, &changed) && changed.kind == ERR_CHANGED)
-			warn(&changed);
+		if (module_find_path(m, fd, path, sizeof(path), &changed)) {
+			if (changed.kind == ERR_CHANGED)
+				warn(&changed);
+			snprintf(path, sizeof(path), "%s", m->path);
+		}
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 		rc = image_open(link, ret, err);
 		close(fd);
-	} else if (err->kind == ERR_PERMISSION && !m->deleted && access(path, R_OK) == 0) {
+	} else if (err->kind == ERR_PERMISSION && !m->deleted && access(m->path, R_OK) == 0) {
+		snprintf(path, sizeof(path), "%s", m->path);
 		rc = image_open(path, ret, err);
 	}
-	if (rc) {
-		free(path);
+	if (rc)
 		return rc;
-	}
 	free((*ret)->path);
-	(*ret)->path = path;
-	return 0;
+	(*ret)->path = strdup(path);
+	if ((*ret)->path)
+		return 0;
+	image_close(*ret);
+	return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 }
 
 static bool is_wanted(const struct module *m, struct engine *const *engines, size_t nr)

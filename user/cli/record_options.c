@@ -187,7 +187,8 @@ static int set_one(struct record_options *o, int c, const char *arg)
 		return 0;
 	case OPT_RUNG:
 		co->rung = arg;
-		return 0;
+		return !strcmp(arg, "session") || !strcmp(arg, "multi") || !strcmp(arg, "links") ? 0 :
+		       bad("--rung", arg, "session, multi or links is wanted");
 	case OPT_NO_FOLLOW:
 		co->no_follow = true;
 		return 0;

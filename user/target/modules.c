@@ -97,26 +97,28 @@ int module_open(const struct module *m, int *ret_fd, struct error *err)
 			 strerror(code));
 }
 
-/*
- * Compares the mapped file with the one that its path leads to in the process's own view. Device and inode as stat()
- * gives them on both sides: what /proc/PID/maps shows differs from stat() on overlayfs and btrfs.
- */
-int module_check_unchanged(const struct module *m, int fd, struct error *err)
+/* Device and inode as stat() gives them on both sides: /proc/PID/maps shows other ones on overlayfs and btrfs. */
+static bool is_same_file(const char *path, const struct stat *mapped)
 {
-	struct stat mapped, named;
-	char *path;
-	int rc = 0;
+	struct stat st;
+
+	return !stat(path, &st) && st.st_dev == mapped->st_dev && st.st_ino == mapped->st_ino;
+}
+
+/*
+ * The kernel writes paths as seen from the reader's root where the file is below it, else as seen from the root of the
+ * process's own mounts. The plain path comes first: debug files are found relative to it.
+ */
+int module_find_path(const struct module *m, int fd, char *ret, size_t cap, struct error *err)
+{
+	struct stat mapped;
 
 	if (fstat(fd, &mapped))
 		return error_set(err, ERR_OTHER, -errno, "can't look at %s: %s", m->path, strerror(errno));
-	if (asprintf(&path, "/proc/%d/root%s", m->pid, m->path) < 0)
-		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
-	if (m->deleted || stat(path, &named))
-		rc = error_set(err, ERR_CHANGED, -ESTALE, "%s was deleted or replaced since process %d mapped it; restart "
-			       "that program, so that it runs the file that is installed now", m->path, m->pid);
-	else if (named.st_dev != mapped.st_dev || named.st_ino != mapped.st_ino)
-		rc = error_set(err, ERR_CHANGED, -ESTALE, "%s was replaced on disk since process %d mapped it; restart "
-			       "that program, so that it runs the file that is installed now", m->path, m->pid);
-	free(path);
-	return rc;
+	if ((size_t)snprintf(ret, cap, "%s", m->path) < cap && is_same_file(ret, &mapped))
+		return 0;
+	if ((size_t)snprintf(ret, cap, "/proc/%d/root%s", m->pid, m->path) < cap && is_same_file(ret, &mapped))
+		return 0;
+	return error_set(err, ERR_CHANGED, -ESTALE, "%s was deleted or replaced since process %d mapped it; restart that "
+			 "program, so that it runs the file that is installed now", m->path, m->pid);
 }

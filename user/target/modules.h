@@ -32,7 +32,7 @@ const char *module_basename(const struct module *m);
 /* The mapped file itself, read-only. ERR_PERMISSION where /proc/PID/map_files is closed to us. */
 int module_open(const struct module *m, int *ret_fd, struct error *err);
 
-/* 0, or ERR_CHANGED if another file stands under its path by now: the sentence says what to do. */
-int module_check_unchanged(const struct module *m, int fd, struct error *err);
+/* A path of ours that leads to the mapped file `fd`; ERR_CHANGED if another file stands there by now. */
+int module_find_path(const struct module *m, int fd, char *ret, size_t cap, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Small target: ways to call and to leave a function. usage: calls CASE [N]. Protocol: tests/lib/framescope.py. */
 /* cflags: -fno-shrink-wrap -fno-reorder-blocks-and-partition -D_GNU_SOURCE -fcf-protection=none */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -192,6 +193,18 @@ static void leaves(long n)
 		leaf(i);
 }
 
+/* Loads a library, says so, and calls it when told to. */
+static void load(const char *path, long n)
+{
+	void *lib = dlopen(path, RTLD_NOW);
+	void (*work)(long) = lib ? (void (*)(long))dlsym(lib, "plugin_work") : NULL;
+
+	say(work ? "loaded" : dlerror());
+	wait_line();
+	for (long i = 0; work && i < n; i++)
+		work(i);
+}
+
 static void jumps(long n)
 {
 	for (long i = 0; i < n; i++)
@@ -322,6 +335,10 @@ static void run(int argc, char **argv)
 		forks();
 	else if (!strcmp(which, "execs"))
 		execs(argv[0], argv[2]);
+	else if (!strcmp(which, "become"))
+		execl(argv[2], argv[2], NULL);
+	else if (!strcmp(which, "load"))
+		load(argv[2], atol(argv[3]));
 	else if (!strcmp(which, "outer"))
 		for (long i = 0; i < n; i++)
 			outer();

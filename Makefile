@@ -48,6 +48,7 @@ UNIT_BIN := $(UNIT_SRC:tests/%.c=$(O)/tests/%)
 TARGET_SRC := $(wildcard tests/engine/targets/*.c tests/engine/targets/*.cc)
 TARGET_BIN := $(patsubst tests/%.c,$(O)/tests/%,$(patsubst tests/%.cc,$(O)/tests/%,$(TARGET_SRC)))
 VIEWER_BIN := $(O)/tests/viewers/recordings
+TOOL_BIN := $(patsubst tools/%.c,$(O)/tools/%,$(wildcard tools/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(O)/tests/%)
 
@@ -160,7 +161,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(
 		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \
 		$(shell sed -n '1,12s/^.*\bsources: *\(.*[^ */]\).*$$/\1/p' $<) $(LDLIBS)
 
-tests: $(UNIT_BIN) $(TARGET_BIN) $(VIEWER_BIN)
+tests: $(UNIT_BIN) $(TARGET_BIN) $(VIEWER_BIN) $(TOOL_BIN)
 targets: $(TARGET_BIN)
 guests: $(STATIC_BIN) $(GUEST_BIN) $(O)/tools/dump-records
 fuzz: $(FUZZ_BIN)
@@ -168,23 +169,23 @@ fuzz: $(FUZZ_BIN)
 check: all $(UNIT_BIN) $(VIEWER_BIN)
 	$(Q)O=$(O) tests/run unit replay viewers
 
-check-root: all $(TARGET_BIN)
+check-root: all $(TARGET_BIN) $(TOOL_BIN)
 	$(Q)O=$(O) tests/run engine
 
 check-fuzz: $(FUZZ_BIN)
 	$(Q)O=$(O) tests/run fuzz
 
-check-all: all $(UNIT_BIN) $(TARGET_BIN) $(FUZZ_BIN) $(VIEWER_BIN)
+check-all: all tests fuzz
 	$(Q)O=$(O) tests/run unit replay viewers fuzz engine
 
 # FRAMESCOPE_KERNELS="6.18 5.10" or =all chooses the kernels
 check-kernels: guests
 	$(Q)O=$(O) tests/run kernels
 
-bench: all $(TARGET_BIN)
+bench: all $(TARGET_BIN) $(TOOL_BIN)
 	$(Q)O=$(O) tools/bench $(if $(JSON),--json $(JSON))
 
-bench-cost: all $(TARGET_BIN)
+bench-cost: all $(TARGET_BIN) $(TOOL_BIN)
 	$(Q)O=$(O) tools/bench --only cost $(if $(JSON),--json $(JSON))
 
 install: all

@@ -515,6 +515,7 @@ static long args_step(__u64 i, struct arg_walk *w)
 static __always_inline long read_short_str(__u8 *dst, __u32 max, __u64 p, bool *longer)
 {
 	const __u64 ones = 0x0101010101010101ull;
+	__u32 room = max + 2;
 	long n;
 
 	/*
@@ -533,7 +534,11 @@ static __always_inline long read_short_str(__u8 *dst, __u32 max, __u64 p, bool *
 			return *longer ? max : n;
 		}
 	}
-	n = bpf_probe_read_user_str(dst, max + 2 <= ROOM_SMALL - 6 ? max + 2 : ROOM_SMALL - 6, (void *)p);
+	/* 6.1 believes a bound only of the very register that was compared */
+	barrier_var(room);
+	if (room > ROOM_SMALL - 6)
+		room = ROOM_SMALL - 6;
+	n = bpf_probe_read_user_str(dst, room, (void *)p);
 	if (n <= 0)
 		return -1;
 	*longer = --n > max;

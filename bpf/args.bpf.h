@@ -564,8 +564,8 @@ static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 reg)
 #endif
 }
 
-/* FORM_CSTR at offset `at`: where the record ends then, or 0 where the general way must be tried. */
-static __always_inline __u32 read_form_cstr(struct pt_regs *ctx, struct thread *t, const struct arg_spec *spec, __u32 at)
+/* The one argument of a COOKIE_CSTR probe at offset `at`: where the record ends, or 0 to try the general way. */
+static __always_inline __u32 read_cookie_cstr(struct pt_regs *ctx, struct thread *t, __u64 cookie, __u32 at)
 {
 	bool longer = false;
 	struct rec_arg *h;
@@ -574,10 +574,10 @@ static __always_inline __u32 read_form_cstr(struct pt_regs *ctx, struct thread *
 	if (at > ROOM_END - ROOM_SMALL)
 		return 0;
 	h = (void *)t->buf + at;
-	n = read_short_str((__u8 *)(h + 1), spec->max_bytes, arg_register(ctx, spec->reg), &longer);
+	n = read_short_str((__u8 *)(h + 1), COOKIE_MAX(cookie), arg_register(ctx, COOKIE_REG(cookie)), &longer);
 	if (n < 0)
 		return 0;
-	h->field = spec->field;
+	h->field = COOKIE_FIELD(cookie);
 	h->encoding = longer ? ENC_UTF8 | ENC_TRUNCATED : ENC_UTF8;
 	h->bytes = n;
 	/* padding is not read by anybody */

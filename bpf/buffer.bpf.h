@@ -5,6 +5,9 @@
 
 #include "maps.bpf.h"
 
+#define CHUNK_BYTES sizeof(struct wire_chunk)	/* a buffer with no more than this is empty */
+#define BUF_ROOM (BUF_BYTES - sizeof(struct rec_end))	/* behind it, a whole header can be read without looking */
+
 /* With _NO_WAKEUP the reader finds the records at its next timed look; a wake-up would cost the target 1.4 us. */
 static __always_inline __u64 wakeup_flags(void)
 {
@@ -16,80 +19,100 @@ struct lost_walk {
 	__u32 at, end;
 };
 
-static long count_lost_record(__u64 i, struct lost_walk *w)
+/* Counts one record; returns its size. */
+static __always_inline __u32 count_lost_record(void *record, struct thread *t)
 {
-	__u32 at = w->at;
-	struct rec_header *h;
+	struct rec_header *h = record;
+	struct wire_begin *b = record;
+	struct wire_end *e = record;
+	__u32 at;
 
-	if (at >= w->end || at > BUF_BYTES - sizeof(struct rec_end))
-		return 1;
-	h = (void *)w->t->buf + at;
-	if (!h->size)
-		return 1;
-	w->at = at + h->size;
-	__sync_fetch_and_add(&ctl.lost, 1);
-	switch (h->type) {
-	case REC_BEGIN:
-	case REC_MARK:
-		COUNT(((struct rec_begin *)h)->probe, lost_begins, 1);
-		break;
+	switch (b->kind) {
+	case WIRE_BEGIN:
+	case WIRE_MARK:
+		COUNT(b->probe, lost_begins, 1);
+		return sizeof(*b) + ((b->arg_bytes + 7) & ~7u);
+	case WIRE_END:
+	case WIRE_END_OFF:
+		at = e->begin_at;
+		if (at <= BUF_ROOM)
+			COUNT(((struct wire_begin *)(t->buf + at))->probe, lost_ends, 1);
+		return e->kind == WIRE_END ? sizeof(*e) : sizeof(*e) + 8;
 	case REC_END:
 		COUNT(((struct rec_end *)h)->probe, lost_ends, 1);
-		break;
+		return h->size;
 	case REC_AGGREGATE:
-		COUNT(((struct rec_aggregate *)h)->probe, lost_begins, 1);
-		break;
+		COUNT(((struct rec_aggregate *)h)->probe, lost_begins, ((struct rec_aggregate *)h)->hits);
+		return h->size;
 	default:
 		__sync_fetch_and_add(&ctl.lost_other, 1);
+		return h->size;
 	}
+}
+
+static long lost_step(__u64 i, struct lost_walk *w)
+{
+	__u32 at = w->at, size;
+
+	if (at >= w->end || at > BUF_ROOM)
+		return 1;
+	size = count_lost_record(w->t->buf + at, w->t);
+	if (!size)
+		return 1;
+	w->at = at + size;
+	__sync_fetch_and_add(&ctl.lost, 1);
 	return 0;
 }
 
 __weak __noinline int flush_lost(struct thread *t, __u32 len)
 {
-	struct lost_walk w = { .t = t, .at = 0, .end = len };
+	struct lost_walk w = { .t = t, .at = CHUNK_BYTES, .end = len };
 
 	if (!t)
 		return 0;
-	bpf_loop(BUF_BYTES / sizeof(struct rec_header), count_lost_record, &w, 0);
+	bpf_loop(BUF_BYTES / sizeof(struct wire_end), lost_step, &w, 0);
 	return 0;
+}
+
+/* An empty chunk. */
+static __always_inline void buf_reset(struct thread *t)
+{
+	((struct wire_chunk *)t->buf)->base_id = t->next_id;
+	t->len = CHUNK_BYTES;
+	t->generation++;
 }
 
 static __always_inline void buf_flush(struct thread *t)
 {
 	__u32 len = t->len;
 
-	if (!len)
+	if (len <= CHUNK_BYTES)
 		return;
-	t->len = 0;
-	t->generation++;
 	if (len > BUF_BYTES)
-		return;
+		len = BUF_BYTES;
 	if (bpf_ringbuf_output(&ring, t->buf, len, wakeup_flags()))
 		flush_lost(t, len);
+	buf_reset(t);
 }
 
-/*
- * Room for at least `n` bytes (a constant); sends what is there if it must. The slack behind the buffer's end lets
- * every record be followed by an unchecked header's worth of bytes in count_lost_record().
- */
+/* Room for at least `n` bytes (a constant); sends what is there if it must. */
 static __always_inline __u32 buf_room(struct thread *t, const __u32 n)
 {
 	__u32 at = t->len;
 
-	if (at > BUF_BYTES - sizeof(struct rec_end) - n) {
+	if (unlikely(at > BUF_ROOM - n)) {
 		buf_flush(t);
-		at = 0;
+		at = CHUNK_BYTES;
 	}
 	barrier_var(at);
-	if (at > BUF_BYTES - sizeof(struct rec_end) - n)
-		at = 0;
+	if (at > BUF_ROOM - n)
+		at = CHUNK_BYTES;
 	return at;
 }
 
 static __always_inline void buf_commit(struct thread *t, __u32 len, __u64 now)
 {
-	if (!t->len)
+	if (t->len <= CHUNK_BYTES)
 		t->buf_since = now;
 	t->len = len;
 }
@@ -108,6 +131,19 @@ static __always_inline void buf_thread_record(struct thread *t, const char *comm
 	r->child_tgid = 0;
 	__builtin_memcpy(r->comm, comm, sizeof(r->comm));
 	buf_commit(t, at + sizeof(*r), now);
+}
+
+/*
+ * Have the records waited for long enough? While short calls are to be hidden, those of calls that are open and may
+ * yet turn out short stay: once sent, they can't be taken back.
+ */
+static __always_inline bool buf_may_go(const struct thread *t, __u64 now)
+{
+	__u32 top = t->top;
+
+	if (likely(!ctl.min_duration_ns) || !top)
+		return true;
+	return top <= CHUNK_FRAMES && now - t->frames[top - 1].begin_ns >= ctl.min_duration_ns;
 }
 
 #endif

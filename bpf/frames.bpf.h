@@ -20,20 +20,12 @@ static __always_inline struct frame *frame_at(struct thread *t, __u32 i)
 	return frame_deep(t, i);
 }
 
-/* Writes the call's end. The frame is popped or marked by the caller, before: nothing below depends on the ring. */
-static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 now, __u16 flags)
+/* The end of a call whose begin was sent already, or that has more to tell. */
+static __noinline int put_long_end(struct thread *t, struct frame *f, __u64 now, __u32 flags)
 {
-	__u64 min = ctl.min_duration_ns, wall = now - f->begin_ns;
-	struct rec_end *e;
-	__u32 at;
+	__u32 at = buf_room(t, sizeof(struct rec_end));
+	struct rec_end *e = (void *)t->buf + at;
 
-	if (f->flags & FRAME_UNDER)
-		t->under--;
-	COUNT(f->probe, ends, 1);
-	if (unlikely(flags & REC_F_UNWOUND))
-		COUNT(f->probe, unwound, 1);
-	at = buf_room(t, sizeof(*e));
-	e = (void *)t->buf + at;
 	e->hdr.type = REC_END;
 	e->hdr.size = sizeof(*e);
 	e->hdr.tid = t->tid;
@@ -46,14 +38,65 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 n
 	e->probe = f->probe;
 	e->tgid = t->tgid;
 	e->depth = f->depth;
-	e->flags = flags | f->rec_flags;
+	e->flags = flags | (f->hidden_hits ? REC_F_HIDDEN : 0);
 	e->nr_metrics = 0;
 	e->pad = 0;
 	e->hidden_ns = f->hidden_ns;
 	e->hidden_hits = f->hidden_hits;
 	e->pad2 = 0;
-	(void)min; (void)wall;
 	buf_commit(t, at + sizeof(*e), now);
+	return 0;
+}
+
+/* Takes the begin of a short call back, if nothing inside it was recorded. Its time goes into its parent's books. */
+static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
+{
+	struct frame *parent;
+
+	if (f->generation != t->generation || f->buf_end != t->len)
+		return false;
+	t->len = f->buf_at;
+	COUNT(f->probe, hidden, 1);
+	parent = f->parent ? frame_at(t, f->parent - 1) : NULL;
+	if (parent) {
+		parent->hidden_ns += now - f->begin_ns;
+		parent->hidden_hits++;
+	}
+	return true;
+}
+
+/* Writes the call's end. The frame is popped or marked by the caller, before: nothing below depends on the ring. */
+static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 now, __u32 flags)
+{
+	__u64 off = t->off_sum - f->off_begin;
+	struct wire_end *e;
+	__u32 at;
+
+	flags |= f->rec_flags;
+	if (unlikely(f->flags & FRAME_OPENER))
+		t->under--;
+	if (unlikely(flags & REC_F_UNWOUND))
+		COUNT(f->probe, unwound, 1);
+	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
+		return;
+	if (unlikely(f->generation != t->generation || f->hidden_hits || t->len > BUF_ROOM - sizeof(*e) - 8)) {
+		put_long_end(t, f, now, flags);
+		return;
+	}
+	at = buf_room(t, sizeof(*e) + 8);
+	e = (void *)t->buf + at;
+	e->kind = WIRE_END;
+	e->flags = flags;
+	e->begin_at = f->buf_at;
+	e->pad = 0;
+	e->ts_ns = now;
+	at += sizeof(*e);
+	if (off) {
+		e->kind = WIRE_END_OFF;
+		*(__u64 *)(e + 1) = off;
+		at += 8;
+	}
+	t->len = at;
 }
 
 __weak __noinline int frame_end_slow(struct thread *t, __u32 i, __u64 now, __u32 flags)

@@ -12,6 +12,7 @@
 #include <bpf/bpf_tracing.h>
 #include "record.h"
 #include "control.h"
+#include "wire.h"
 
 #ifdef DEFINE_MAPS
 #define MAP
@@ -36,8 +37,7 @@ enum frame_flag {
 	FRAME_CLOSED = 1 << 0,		/* in the middle of the stack: the call ended before one that began later */
 	FRAME_RETURN = 1 << 1,		/* ended by a return probe, else by exit probes */
 	FRAME_NO_RETURN = 1 << 2,	/* the kernel had no room for another return probe: seen to end late */
-	FRAME_KEEP = 1 << 3,		/* may not be hidden: something inside was recorded */
-	FRAME_UNDER = 1 << 4,		/* an opener for --only-under */
+	FRAME_OPENER = 1 << 3,		/* for --only-under */
 };
 
 struct frame {
@@ -53,8 +53,8 @@ struct frame {
 	__u8 flags;		/* enum frame_flag */
 	__u8 rec_flags;		/* enum record_flag for the end */
 	__u16 parent;		/* index + 1 of the parent's frame; 0: none */
-	__u32 buf_at;		/* where its begin record stands in buf, while generation is the thread's */
-	__u32 generation;
+	__u32 generation;	/* while it is the thread's, its begin record stands in buf, */
+	__u16 buf_at, buf_end;	/* from here to here */
 	__u32 pad;
 };
 
@@ -78,7 +78,7 @@ struct thread {
 	__u64 off_at;		/* when it stopped running with calls open; 0: runs */
 	__u64 off_sum;
 	__u64 buf_since;	/* time of the oldest record in buf */
-	__u32 len;		/* of buf */
+	__u32 len;		/* of buf; its first bytes are a chunk's header */
 	__u32 generation;	/* of buf: counts its flushes */
 	__u32 deep;		/* open calls beyond RECORD_MAX_DEPTH */
 	__u32 max_top;
@@ -155,7 +155,8 @@ static __always_inline struct probe_stats *stats_of(__u32 probe)
 	return bpf_map_lookup_elem(&stats, &probe);
 }
 
-/* The counters are per CPU, but a probed thread may be preempted inside a program: plain increments would lose some. */
+/* For what happens seldom: begins and ends are counted where they arrive. Per CPU, but a probed thread may be
+ * preempted inside a program: plain increments would lose some. */
 #define COUNT(probe, member, n) do {						\
 	struct probe_stats *s_ = stats_of(probe);				\
 	if (s_)									\

@@ -12,9 +12,11 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	t = bpf_task_storage_get(&threads, prev, NULL, 0);
 	if (t && t->epoch == epoch) {
+		__u64 now = bpf_ktime_get_ns();
+
 		if (t->top)
-			t->off_at = bpf_ktime_get_ns();
-		if (t->len && !t->busy)
+			t->off_at = now;
+		if (t->len > CHUNK_BYTES && !t->busy && buf_may_go(t, now))
 			buf_flush(t);
 	}
 	t = bpf_task_storage_get(&threads, next, NULL, 0);

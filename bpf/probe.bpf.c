@@ -9,7 +9,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAX_RETURN_PROBES 64	/* MAX_URETPROBE_DEPTH of kernel/events/uprobes.c */
 
 /* A thread's state, if it belongs to the target. */
-static __noinline struct thread *thread_new(struct task_struct *task)
+static __noinline struct thread *thread_new(struct task_struct *task, __u32 probe)
 {
 	__u32 tgid = task->tgid;
 	struct thread *t;
@@ -19,6 +19,8 @@ static __noinline struct thread *thread_new(struct task_struct *task)
 	t = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
 		__sync_fetch_and_add(&ctl.no_memory, 1);
+		__sync_fetch_and_add(&ctl.lost, 1);
+		COUNT(probe, lost_begins, 1);
 		return NULL;
 	}
 	t->next_id = (__sync_fetch_and_add(&ctl.serial, 1) + 1) << 32;
@@ -29,6 +31,7 @@ static __noinline struct thread *thread_new(struct task_struct *task)
 __noinline int thread_reset(struct thread *t, __u32 epoch)
 {
 	__u64 id = bpf_get_current_pid_tgid();
+	struct wire_chunk *chunk;
 	char comm[16] = {};
 
 	if (!t)
@@ -39,20 +42,24 @@ __noinline int thread_reset(struct thread *t, __u32 epoch)
 	t->top = 0;
 	t->deep = 0;
 	t->under = 0;
-	t->len = 0;
 	t->off_at = 0;
 	t->off_sum = 0;
+	chunk = (void *)t->buf;
+	chunk->kind = WIRE_CHUNK;
+	chunk->tid = t->tid;
+	chunk->tgid = t->tgid;
+	buf_reset(t);
 	bpf_get_current_comm(comm, sizeof(comm));
 	buf_thread_record(t, comm, bpf_ktime_get_ns());
 	return 0;
 }
 
-static __always_inline struct thread *thread_get(struct task_struct *task, __u32 epoch)
+static __always_inline struct thread *thread_get(struct task_struct *task, __u32 epoch, __u32 probe)
 {
 	struct thread *t = bpf_task_storage_get(&threads, task, NULL, 0);
 
 	if (unlikely(!t)) {
-		t = thread_new(task);
+		t = thread_new(task, probe);
 		if (!t)
 			return NULL;
 	}
@@ -78,63 +85,63 @@ static __always_inline bool no_return_probe(struct task_struct *task)
 	return u && u->depth >= MAX_RETURN_PROBES;
 }
 
-/* Appends a begin or mark. The time is taken last, so that reading the arguments falls to the caller. */
-static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, struct probe_spec *spec, __u32 probe,
-				       struct frame *f, __u16 type, __u16 flags)
+/* The arguments as the probe's description says, from offset `at` on; where they end. */
+static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 probe, __u32 at, __u32 *flags)
 {
-	struct rec_begin *b;
-	__u32 at, end;
+	struct probe_spec *spec = bpf_map_lookup_elem(&specs, &probe);
+	struct arg_walk w = { .t = t, .spec = spec };
+
+	if (!spec)
+		return at;
+	w.a.at = at;
+	w.a.cage = spec->cage;
+	w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
+	regs_copy(t->regs, ctx, w.a.load_base);
+	bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
+	w.a.missed &= ~w.a.have;
+	if (unlikely(w.a.missed)) {
+		COUNT(probe, read_failed, args_failed(w.a.missed));
+		*flags |= REC_F_READ_FAILED;
+	}
+	if (unlikely(w.a.faulted))
+		COUNT(probe, faulted_in, w.a.faulted);
+	return w.a.at;
+}
+
+/* Appends a begin or mark. The time is taken last, so that reading the arguments falls to the caller. */
+static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *f, __u8 kind,
+				       __u32 flags)
+{
+	__u32 at = buf_room(t, sizeof(struct wire_begin) + ROOM_SMALL), args = at + sizeof(struct wire_begin), end = 0;
+	struct wire_begin *b;
 	__u64 now;
 
-	at = buf_room(t, sizeof(*b) + ROOM_SMALL);
-	end = spec->form == FORM_CSTR ? read_form_cstr(ctx, t, &spec->args[0], at + sizeof(*b)) : 0;
+	if (cookie & COOKIE_CSTR)
+		end = read_cookie_cstr(ctx, t, cookie, args);
 	if (!end)
-		end = at + sizeof(*b);
-	if (spec->nr_args && end == at + sizeof(*b)) {
-		struct arg_walk w = { .t = t, .spec = spec };
-
-		w.a.at = end;
-		w.a.cage = spec->cage;
-		w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
-		regs_copy(t->regs, ctx, w.a.load_base);
-		bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
-		end = w.a.at;
-		w.a.missed &= ~w.a.have;
-		if (unlikely(w.a.missed)) {
-			COUNT(probe, read_failed, args_failed(w.a.missed));
-			flags |= REC_F_READ_FAILED;
-		}
-		if (unlikely(w.a.faulted))
-			COUNT(probe, faulted_in, w.a.faulted);
-	}
-	if (at > ROOM_END - sizeof(*b))
-		return 0;
+		end = cookie & COOKIE_ARGS ? put_args(ctx, t, COOKIE_PROBE(cookie), args, &flags) : args;
 	b = (void *)t->buf + at;
-	b->hdr.type = type;
-	b->hdr.size = (end - at + 7) & ~7u;
-	b->hdr.tid = t->tid;
-	b->call_id = f->call_id;
-	b->parent_id = f->parent_id;
-	b->sp = f->sp;
-	b->probe = probe;
-	b->tgid = t->tgid;
-	b->depth = f->depth;
+	b->kind = kind;
 	b->flags = flags;
-	b->arg_bytes = end - at - sizeof(*b);
-	b->pad = 0;
+	b->arg_bytes = end - args;
+	b->id = f->call_id;
+	b->sp = f->sp;
+	b->up = f->parent_id ? f->call_id - f->parent_id : 0;
+	b->probe = f->probe;
+	b->depth = f->depth;
 	now = bpf_ktime_get_ns();
-	b->hdr.ts_ns = now;
+	b->ts_ns = now;
 	f->begin_ns = now;
-	f->buf_at = at;
 	f->generation = t->generation;
-	if (!t->len)
-		t->buf_since = now;
-	t->len = (end + 7) & ~7u;
+	f->buf_at = at;
+	end = (end + 7) & ~7u;
+	f->buf_end = end;
+	buf_commit(t, end, now);
 	return now;
 }
 
 /* The parent of a call at `sp`; NULL: none. */
-static __always_inline struct frame *parent_of(struct task_struct *task, struct thread *t, __u64 sp, __u16 *flags,
+static __always_inline struct frame *parent_of(struct task_struct *task, struct thread *t, __u64 sp, __u32 *flags,
 					       __u32 *parent_top)
 {
 	__u32 top = t->top, found;
@@ -164,75 +171,113 @@ static __noinline int begin_deep(struct thread *t, __u32 probe)
 	return 0;
 }
 
-static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u32 probe,
+/* Where a call's frame goes; NULL: nowhere. */
+static __always_inline struct frame *frame_push(struct thread *t, __u32 probe)
+{
+	__u32 top = t->top;
+
+	if (likely(top < CHUNK_FRAMES))
+		return &t->frames[top];
+	if (top < RECORD_MAX_DEPTH)
+		return frame_deep_new(t, top);
+	begin_deep(t, probe);
+	return NULL;
+}
+
+static __always_inline void put_mark(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent, __u64 sp,
+				     __u32 flags)
+{
+	struct frame f = {};
+
+	f.call_id = ++t->next_id;
+	f.sp = sp;
+	f.probe = COOKIE_PROBE(cookie);
+	if (parent) {
+		f.parent_id = parent->call_id;
+		f.depth = parent->depth + 1;
+	}
+	put_begin(ctx, t, cookie, &f, WIRE_MARK, flags);
+	/* marks are few, and what they tell may be waited for */
+	buf_flush(t);
+}
+
+static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u64 cookie,
 				      __u8 frame_flags)
 {
-	struct frame *f, *parent, mark;
-	struct probe_spec *spec;
-	__u32 parent_top;
-	__u16 flags = 0;
+	__u32 parent_top, flags = 0;
+	struct frame *f, *parent;
 	__u64 now, sp;
 
-	spec = bpf_map_lookup_elem(&specs, &probe);
-	if (!spec || spec->flags & PROBE_OFF)
-		return 1;
 	sp = PT_REGS_SP(ctx);
 	parent = parent_of(task, t, sp, &flags, &parent_top);
-	if (spec->flags & PROBE_MARK) {
-		f = &mark;
-		__builtin_memset(f, 0, sizeof(*f));
-	} else if (likely(t->top < CHUNK_FRAMES)) {
-		f = &t->frames[t->top];
-	} else if (t->top < RECORD_MAX_DEPTH) {
-		f = frame_deep_new(t, t->top);
-		if (!f)
-			return 1;
-	} else {
-		return begin_deep(t, probe);
+	if (cookie & COOKIE_MARK) {
+		put_mark(ctx, t, cookie, parent, sp, flags);
+		return 1;
 	}
+	f = frame_push(t, COOKIE_PROBE(cookie));
+	if (!f)
+		return 1;
 	f->call_id = ++t->next_id;
 	f->sp = sp;
 	f->parent_id = parent ? parent->call_id : 0;
 	f->depth = parent ? parent->depth + 1 : 0;
-	f->probe = probe;
-	COUNT(probe, calls, 1);
-	if (spec->flags & PROBE_MARK) {
-		put_begin(ctx, t, spec, probe, f, REC_MARK, flags);
-		buf_flush(t);
-		return 1;
-	}
+	f->probe = COOKIE_PROBE(cookie);
 	f->off_begin = t->off_sum;
 	f->hidden_ns = 0;
 	f->hidden_hits = 0;
 	f->flags = frame_flags;
 	f->rec_flags = 0;
 	f->parent = parent_top;
+	if (unlikely(cookie & COOKIE_OPENER)) {
+		f->flags |= FRAME_OPENER;
+		t->under++;
+	}
 	if (frame_flags & FRAME_RETURN && unlikely(no_return_probe(task)))
 		f->flags |= FRAME_NO_RETURN;
-	now = put_begin(ctx, t, spec, probe, f, REC_BEGIN, flags);
+	now = put_begin(ctx, t, cookie, f, WIRE_BEGIN, flags);
 	t->top++;
-	if (unlikely(now - t->buf_since > BUF_LATE_NS))
+	if (unlikely(now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
 		buf_flush(t);
 	return 0;
 }
 
+static __always_inline bool is_off(__u32 probe)
+{
+	return probe < RECORD_MAX_PROBES && ctl.off[probe / 64] >> probe % 64 & 1;
+}
+
 /* 1: nothing is to be done when the call ends. */
-static __always_inline int begin(struct pt_regs *ctx, __u32 probe, __u8 frame_flags)
+static __always_inline int begin(struct pt_regs *ctx, __u64 cookie, __u8 frame_flags)
 {
 	struct task_struct *task;
 	__u32 epoch = ctl.epoch;
 	struct thread *t;
 	int rc;
 
-	if (!epoch)
+	if (!epoch || (unlikely(ctl.nr_off) && is_off(COOKIE_PROBE(cookie))))
 		return 1;
 	task = bpf_get_current_task_btf();
-	t = thread_get(task, epoch);
+	t = thread_get(task, epoch, COOKIE_PROBE(cookie));
 	if (!t)
 		return 1;
-	rc = begin_call(ctx, task, t, probe, frame_flags);
+	if (unlikely(ctl.only_under) && !t->under && !(cookie & COOKIE_OPENER)) {
+		COUNT(COOKIE_PROBE(cookie), hidden, 1);
+		rc = 1;
+	} else {
+		rc = begin_call(ctx, task, t, cookie, frame_flags);
+	}
 	t->busy = 0;
 	return rc;
+}
+
+/* The end of a call that had begun before this recording: is it the target's at all? */
+static __noinline int end_unknown(__u32 probe)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (bpf_map_lookup_elem(&targets, &tgid))
+		COUNT(probe, orphan_exits, 1);
+	return 0;
 }
 
 static __always_inline int end(__u32 probe, __u64 sp)
@@ -245,13 +290,8 @@ static __always_inline int end(__u32 probe, __u64 sp)
 	if (!epoch)
 		return 0;
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!t || t->epoch != epoch) {
-		__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-
-		if (bpf_map_lookup_elem(&targets, &tgid))
-			COUNT(probe, orphan_exits, 1);
-		return 0;
-	}
+	if (unlikely(!t || t->epoch != epoch))
+		return end_unknown(probe);
 	t->busy = 1;
 	top = t->top;
 	f = top ? frame_at(t, top - 1) : NULL;
@@ -268,21 +308,24 @@ static __always_inline int end(__u32 probe, __u64 sp)
 	} else {
 		stack_exit_slow(t, sp, now, probe);
 	}
-	if (t->len > BUF_FULL || unlikely(now - t->buf_since > BUF_LATE_NS))
+	if (unlikely(t->len > BUF_FULL || now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
 		buf_flush(t);
 	t->busy = 0;
 	return 0;
 }
 
-/* One program for both ends, kernel 6.13 and later. At entry the instruction pointer is the function's own. */
+/*
+ * One program for both ends, kernel 6.13 and later. At entry the instruction pointer is the function's own; where
+ * already its place in the page differs, the kernel need not be asked.
+ */
 SEC("uprobe.s")
 int fs_session(struct pt_regs *ctx)
 {
-	__u32 probe = bpf_get_attach_cookie(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx), ip = PT_REGS_IP(ctx);
 
-	if (bpf_get_func_ip(ctx) == PT_REGS_IP(ctx))
-		return begin(ctx, probe, FRAME_RETURN);
-	return end(probe, PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
+	if ((ip & 0xfff) == COOKIE_PAGE_OFFSET(cookie) && bpf_get_func_ip(ctx) == ip)
+		return begin(ctx, cookie, FRAME_RETURN);
+	return end(COOKIE_PROBE(cookie), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
 }
 
 /* Before a return probe by a link of its own. Never returns 1: kernels before 6.13 would remove the probe. */
@@ -296,7 +339,7 @@ int fs_begin_return(struct pt_regs *ctx)
 SEC("uprobe.s")
 int fs_return(struct pt_regs *ctx)
 {
-	return end(bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
+	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
 }
 
 /* Marks, and calls that end at exit probes. */
@@ -311,5 +354,5 @@ int fs_begin(struct pt_regs *ctx)
 SEC("uprobe.s")
 int fs_exit(struct pt_regs *ctx)
 {
-	return end(bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx));
+	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx));
 }

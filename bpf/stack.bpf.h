@@ -16,6 +16,8 @@ static __noinline struct frame *frame_deep_new(struct thread *t, __u32 i)
 
 	if (f)
 		return f;
+	if (t->max_top < i + 1)
+		t->max_top = i + 1;
 	/* what the new chunk holds doesn't matter: frames are written before they are used */
 	bpf_map_update_elem(&deep_frames, &key, t->frames, BPF_ANY);
 	return frame_deep(t, i);
@@ -151,7 +153,7 @@ __noinline int stack_exit_slow(struct thread *t, __u64 sp, __u64 now, __u32 prob
 		f = t->top ? frame_at(t, t->top - 1) : NULL;
 		if (t->deep && f && sp < f->sp)
 			t->deep--;
-		else
+		else if (!ctl.only_under)
 			COUNT(probe, orphan_exits, 1);
 		return 0;
 	}

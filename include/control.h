@@ -6,6 +6,7 @@
 #ifndef __bpf__
 #include <linux/types.h>
 #endif
+#include "record.h"
 
 struct control {
 	volatile __u32 epoch;		/* number of the running recording; 0: not armed. Arms every probe at once */
@@ -18,6 +19,9 @@ struct control {
 	volatile __u64 lost;		/* records of any kind that found no room */
 	volatile __u64 lost_other;	/* of those the ones that belong to no probe */
 	volatile __u64 no_memory;	/* calls without a thread state: counted as lost begins */
+	volatile __u32 nr_off;		/* probes that are switched off while attached, */
+	volatile __u32 pad;
+	volatile __u64 off[RECORD_MAX_PROBES / 64];	/* a bit for each */
 };
 
 #endif

@@ -25,7 +25,7 @@
 #define RECORD_MAX_PROBES 1024	/* probes of one capture */
 
 enum record_type {
-	/* from the BPF side; several of one thread may share a sample of the ring, one behind the other */
+	/* from the BPF side, which packs them: wire.h */
 	REC_BEGIN = 1,		/* a probed call starts */
 	REC_END = 2,		/* a probed call ends; enough for an event by itself */
 	REC_MARK = 3,		/* an entry-only probe was hit: same layout as REC_BEGIN */
@@ -262,12 +262,6 @@ enum cost_class {
 	COST_NOP5 = 3,		/* rewritten to a call on 6.18 and later; single-stepped before */
 };
 
-/* Argument lists that have a short way of their own through the programs. */
-enum probe_form {
-	FORM_GENERAL = 0,
-	FORM_CSTR = 1,	/* args[0] alone: KIND_CSTR in arg0 to arg5, no steps, at most 256 bytes */
-};
-
 struct probe_spec {
 	__u32 flags;	/* enum probe_flag */
 	__u32 nr_args;
@@ -275,7 +269,7 @@ struct probe_spec {
 	__u64 cage;	/* vaddr of the global that holds the pointer cage's base; 0: none */
 	__u16 type;	/* enum event_type */
 	__u16 cost_class;
-	__u32 form;	/* enum probe_form, set by capture/: never recorded */
+	__u32 pad;
 	struct arg_spec args[RECORD_MAX_ARGS];
 };
 

@@ -15,7 +15,7 @@ struct links {
 /* One place in a file. */
 struct attach_site {
 	uint64_t offset;
-	uint64_t cookie;	/* probe index */
+	uint64_t cookie;	/* wire.h */
 };
 
 /*

@@ -17,6 +17,7 @@
 #include "capture/mmap_watch.h"
 #include "capture/ring.h"
 #include "version.h"
+#include "wire.h"
 
 #define DEFAULT_RING_BYTES (16u << 20)
 #define CPU_EVERY_NS 100000000ull
@@ -53,9 +54,10 @@ static uint64_t clock_ns(clockid_t clock)
 static void refuse(void *arg, uint64_t cookie, const char *reason)
 {
 	struct capture *c = arg;
-	struct recording_probe *r = &c->table.rec[cookie];
+	uint32_t probe = COOKIE_PROBE(cookie);
+	struct recording_probe *r = &c->table.rec[probe];
 
-	c->table.plan[cookie].kind = ATTACH_NONE;
+	c->table.plan[probe].kind = ATTACH_NONE;
 	if (!*r->refused) {
 		free((char *)r->refused);
 		r->refused = strdup(reason);
@@ -97,7 +99,7 @@ static int gather(struct capture *c, uint32_t module, enum program program, stru
 			sites = bigger;
 		}
 		for (size_t k = 0; k < n; k++) {
-			sites[nr].cookie = i;
+			sites[nr].cookie = p->cookie;
 			sites[nr].offset = program == PROGRAM_EXIT ? p->exits[k] : c->table.rec[i].offset;
 			read_page(c->table.modules[module].fd, sites[nr++].offset);
 		}
@@ -320,8 +322,13 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 			follow_read_cpu(&c->follow.p[i], w, now, false);
 	if (!rc)
 		rc = loss_write(&c->loss, &c->loaded, w, now);
-	for (size_t i = 0; i < c->table.nr && !rc; i++)
-		rc = loss_stats(&c->loss, &c->loaded, i, &c->table.rec[i].stats);
+	for (size_t i = 0; i < c->table.nr && !rc; i++) {
+		struct probe_stats *s = &c->table.rec[i].stats;
+
+		rc = loss_stats(&c->loss, &c->loaded, i, s);
+		s->calls = c->collector.begins[i] + s->lost_begins;
+		s->ends = c->collector.ends[i] + s->lost_ends;
+	}
 	c->collector.w = NULL;
 	fill_info(c, ret_info, now);
 	if (rc)

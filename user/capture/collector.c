@@ -82,17 +82,28 @@ void collector_record(void *arg, const struct rec_header *rec)
 {
 	struct collector *c = arg;
 	const struct rec_task *task = (const struct rec_task *)rec;
-	const struct rec_begin *mark = (const struct rec_begin *)rec;
+	const struct rec_begin *begin = (const struct rec_begin *)rec;
+	const struct rec_end *end = (const struct rec_end *)rec;
+	const struct rec_aggregate *aggregate = (const struct rec_aggregate *)rec;
 
 	switch (rec->type) {
+	case REC_BEGIN:
+		c->begins[begin->probe % RECORD_MAX_PROBES]++;
+		break;
 	case REC_END:
+		c->events++;
+		c->ends[end->probe % RECORD_MAX_PROBES]++;
+		break;
 	case REC_AGGREGATE:
 		c->events++;
+		c->begins[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
+		c->ends[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
 		break;
 	case REC_MARK:
 		c->events++;
-		if (c->on_navigation && mark->probe < c->table->nr && c->table->rec[mark->probe].role == ROLE_NAVIGATION)
-			c->on_navigation(c->navigation_arg, mark);
+		c->begins[begin->probe % RECORD_MAX_PROBES]++;
+		if (c->on_navigation && begin->probe < c->table->nr && c->table->rec[begin->probe].role == ROLE_NAVIGATION)
+			c->on_navigation(c->navigation_arg, begin);
 		break;
 	case REC_THREAD:
 		on_thread(c, task);
@@ -117,6 +128,8 @@ int collector_begin(struct collector *c, struct recording_writer *w)
 
 	c->w = w;
 	c->events = 0;
+	memset(c->begins, 0, sizeof(c->begins));
+	memset(c->ends, 0, sizeof(c->ends));
 	c->nr_tids = 0;
 	c->write_failed = false;
 	for (size_t i = 0; i < c->follow->nr && !rc; i++)

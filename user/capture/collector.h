@@ -11,6 +11,8 @@ struct collector {
 	struct probe_table *table;
 	struct recording_writer *w;	/* NULL: not recording */
 	uint64_t events;		/* ends, marks and aggregates of this recording */
+	uint64_t begins[RECORD_MAX_PROBES];	/* and what came of each probe: begins, marks, aggregated calls */
+	uint64_t ends[RECORD_MAX_PROBES];
 	bool look_again;		/* a process may have mapped something new */
 	bool write_failed;
 	capture_navigation_fn on_navigation;

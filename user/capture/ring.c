@@ -7,26 +7,117 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "capture/ring.h"
+#include "wire.h"
 
 struct ring {
 	struct ring_buffer *rb;
 	int epoll_fd;
 	ring_fn fn;
 	void *arg;
+	union {			/* as it is handed on */
+		struct rec_begin begin;
+		struct rec_end end;
+		char bytes[RECORD_MAX_SIZE];
+	} record;
 };
+
+/* A chunk being taken apart. */
+struct chunk {
+	const struct wire_chunk *head;
+	const char *data;
+	size_t size;
+};
+
+static uint64_t chunk_id(const struct chunk *c, uint32_t low)
+{
+	return c->head->base_id + (uint32_t)(low - (uint32_t)c->head->base_id);
+}
+
+static size_t padded(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/* Makes a rec_begin of a packed one; returns the packed one's size, 0 if it is not possible. */
+static size_t unpack_begin(struct ring *r, const struct chunk *c, size_t at)
+{
+	const struct wire_begin *b = (const void *)(c->data + at);
+	struct rec_begin *d = &r->record.begin;
+	size_t size = sizeof(*b) + padded(b->arg_bytes);
+
+	if (sizeof(*b) > c->size - at || size > c->size - at || b->arg_bytes > sizeof(r->record) - sizeof(*d) - 8)
+		return 0;
+	*d = (struct rec_begin){
+		.hdr = { .type = b->kind == WIRE_BEGIN ? REC_BEGIN : REC_MARK, .size = sizeof(*d) + padded(b->arg_bytes),
+			 .tid = c->head->tid, .ts_ns = b->ts_ns },
+		.call_id = chunk_id(c, b->id), .sp = b->sp, .probe = b->probe, .tgid = c->head->tgid, .depth = b->depth,
+		.flags = b->flags, .arg_bytes = b->arg_bytes,
+	};
+	d->parent_id = b->up ? d->call_id - b->up : 0;
+	memcpy(d + 1, b + 1, b->arg_bytes);
+	/* what stands behind the arguments in the buffer is older text */
+	memset((char *)(d + 1) + b->arg_bytes, 0, padded(b->arg_bytes) - b->arg_bytes);
+	r->fn(r->arg, &d->hdr);
+	return size;
+}
+
+static size_t unpack_end(struct ring *r, const struct chunk *c, size_t at)
+{
+	const struct wire_end *e = (const void *)(c->data + at);
+	size_t size = sizeof(*e) + (e->kind == WIRE_END_OFF ? 8 : 0);
+	const struct wire_begin *b = (const void *)(c->data + e->begin_at);
+	struct rec_end *d = &r->record.end;
+
+	if (size > c->size - at || e->begin_at + sizeof(*b) > at || b->kind != WIRE_BEGIN)
+		return 0;
+	*d = (struct rec_end){
+		.hdr = { .type = REC_END, .size = sizeof(*d), .tid = c->head->tid, .ts_ns = e->ts_ns },
+		.begin_ns = b->ts_ns, .call_id = chunk_id(c, b->id), .sp = b->sp, .probe = b->probe, .tgid = c->head->tgid,
+		.depth = b->depth, .flags = e->flags,
+	};
+	d->parent_id = b->up ? d->call_id - b->up : 0;
+	if (e->kind == WIRE_END_OFF)
+		memcpy(&d->off_cpu_ns, e + 1, 8);
+	r->fn(r->arg, &d->hdr);
+	return size;
+}
+
+static size_t pass_on(struct ring *r, const char *data, size_t size)
+{
+	const struct rec_header *h = (const void *)data;
+
+	if (size < sizeof(*h) || h->size < sizeof(*h) || h->size > size || h->size % 8)
+		return 0;
+	r->fn(r->arg, h);
+	return h->size;
+}
 
 static int on_sample(void *arg, void *data, size_t size)
 {
+	struct chunk c = { .head = data, .data = data, .size = size };
 	struct ring *r = arg;
+	size_t at, step;
 
-	while (size >= sizeof(struct rec_header)) {
-		const struct rec_header *h = data;
-
-		if (h->size < sizeof(*h) || h->size > size || h->size % 8)
+	if (size < sizeof(*c.head) || c.head->kind != WIRE_CHUNK) {
+		pass_on(r, data, size);
+		return 0;
+	}
+	/* every record begins on a multiple of 8, so its first bytes are there */
+	for (at = sizeof(*c.head); at + sizeof(struct wire_end) <= size; at += step) {
+		switch (c.data[at]) {
+		case WIRE_BEGIN:
+		case WIRE_MARK:
+			step = unpack_begin(r, &c, at);
 			break;
-		r->fn(r->arg, h);
-		data = (char *)data + h->size;
-		size -= h->size;
+		case WIRE_END:
+		case WIRE_END_OFF:
+			step = unpack_end(r, &c, at);
+			break;
+		default:
+			step = pass_on(r, c.data + at, size - at);
+		}
+		if (!step)
+			break;
 	}
 	return 0;
 }

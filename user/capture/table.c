@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "capture/features.h"
 #include "capture/table.h"
+#include "wire.h"
 
 #define DEFAULT_STRING_BYTES 256
 #define SPARE_PROBES 256	/* rows for modules that are mapped later */
@@ -119,14 +120,6 @@ static enum attach_kind choose_kind(const struct engine *e, const struct site *s
 	return ATTACH_NONE;
 }
 
-static uint32_t form_of(const struct probe_spec *spec)
-{
-	const struct arg_spec *a = &spec->args[0];
-
-	return spec->nr_args == 1 && a->kind == KIND_CSTR && !a->nr_steps && a->reg < 6 && a->max_bytes <= 256 ?
-	       FORM_CSTR : FORM_GENERAL;
-}
-
 static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach_kind kind,
 		      const struct capture_options *opt)
 {
@@ -149,7 +142,25 @@ static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach
 		if (a->max_bytes > RECORD_MAX_STRING)
 			a->max_bytes = RECORD_MAX_STRING;
 	}
-	spec->form = form_of(spec);
+}
+
+/* What the programs learn of the probe without looking it up. */
+static uint64_t make_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec)
+{
+	const struct arg_spec *a = &spec->args[0];
+	uint64_t cookie = index | (offset & 0xfff) << 16;
+
+	if (spec->flags & PROBE_MARK)
+		cookie |= COOKIE_MARK;
+	if (spec->flags & PROBE_UNDER)
+		cookie |= COOKIE_OPENER;
+	if (spec->flags & PROBE_AGGREGATE)
+		cookie |= COOKIE_AGGREGATE;
+	if (spec->nr_args)
+		cookie |= COOKIE_ARGS;
+	if (spec->nr_args == 1 && a->kind == KIND_CSTR && !a->nr_steps && a->reg < 6 && a->max_bytes <= COOKIE_CSTR_MAX)
+		cookie |= COOKIE_CSTR | (uint64_t)a->reg << 32 | (uint64_t)a->max_bytes << 35 | (uint64_t)a->field << 45;
+	return cookie;
 }
 
 static int add_row(struct probe_table *t, const struct engine *e, const struct image *image, const struct site *s,
@@ -175,8 +186,10 @@ static int add_row(struct probe_table *t, const struct engine *e, const struct i
 		memcpy(plan->exits, s->exits, s->nr_exits * sizeof(*plan->exits));
 		plan->nr_exits = s->nr_exits;
 	}
-	if (plan->kind)
+	if (plan->kind) {
 		fill_spec(&plan->spec, s, plan->kind, opt);
+		plan->cookie = make_cookie(t->nr, s->offset, &plan->spec);
+	}
 	*r = (struct recording_probe){
 		.name = copy_text(p->name),
 		.label = copy_text(p->label_function && *s->function ? s->function : p->label ?: p->name),

@@ -23,6 +23,7 @@ struct probe_plan {
 	uint64_t *exits;	/* file offsets */
 	size_t nr_exits;
 	struct probe_spec spec;
+	uint64_t cookie;	/* wire.h */
 	bool linked;		/* attaching was tried */
 };
 

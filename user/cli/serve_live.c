@@ -15,8 +15,8 @@
 #include "cli/serve_build.h"
 #include "cli/serve_recorder.h"
 
-/* A recorded byte becomes so many in memory, roughly: a bound for a recording before it is one for its session. */
-#define MEMORY_PER_BYTE 8
+/* A window must have worked so much more than the active one to become it. */
+#define ACTIVE_NS 20000000
 
 struct live_session {
 	struct live_session *next;
@@ -108,26 +108,29 @@ static void describe(struct live *l, struct live_window *w, const struct process
 	w->title[n] = '\0';
 }
 
-/* The one that was navigated last; else the one that has worked most. */
-static uint32_t choose_active(const struct live *l, const struct capture_window *found)
+/* The one that was navigated last; else the one that works most; when none does, the one that has been it. */
+static uint32_t choose_active(const struct live *l, const struct recorder_window *found)
 {
-	uint32_t navigated = recorder_last_navigated(l->recorder), active = 0;
-	uint64_t most = 0;
+	uint32_t navigated = recorder_last_navigated(l->recorder);
+	size_t best = 0, old = l->nr_windows;
 
 	for (size_t i = 0; i < l->nr_windows; i++) {
 		if (navigated && l->known[i].pid == navigated)
 			return l->known[i].id;
-		if (!active || found[i].cpu_ns > most) {
-			active = l->known[i].id;
-			most = found[i].cpu_ns;
-		}
+		if (l->known[i].id == l->active)
+			old = i;
+		if (found[i].activity_ns > found[best].activity_ns ||
+		    (found[i].activity_ns == found[best].activity_ns && found[i].seen.cpu_ns > found[best].seen.cpu_ns))
+			best = i;
 	}
-	return active;
+	if (old < l->nr_windows && found[best].activity_ns < 2 * found[old].activity_ns + ACTIVE_NS)
+		best = old;
+	return l->nr_windows ? l->known[best].id : 0;
 }
 
 static void update_windows(struct live *l)
 {
-	struct capture_window *found;
+	struct recorder_window *found;
 	struct live_window *known;
 	struct scope_window *windows;
 	size_t nr;
@@ -143,7 +146,7 @@ static void update_windows(struct live *l)
 		return;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		describe(l, &known[i], &found[i].process);
+		describe(l, &known[i], &found[i].seen.process);
 		windows[i] = (struct scope_window){ .id = known[i].id, .title = known[i].title, .type = "normal",
 						    .pid = known[i].pid };
 	}
@@ -268,7 +271,7 @@ static int live_start(void *arg, int mode, uint32_t window, uint32_t *ret_id, st
 	if (!s)
 		return error_set(err, ERR_OTHER, -ENOMEM, "No memory for a session");
 	s->id = l->last_id + 1;
-	rc = recorder_start(l->recorder, mode, s->id, pid, (l->max_bytes - used_bytes(l)) / MEMORY_PER_BYTE, err);
+	rc = recorder_start(l->recorder, mode, s->id, pid, l->max_bytes - used_bytes(l), err);
 	if (rc) {
 		free(s);
 		return rc;

@@ -12,7 +12,9 @@
 
 #define POLL_MS 20		/* what the capture asks for while it records */
 #define IDLE_MS 100		/* and otherwise: forks and new modules */
-#define LOOK_MS 500		/* between two looks at which windows there are */
+#define LOOK_MS 500		/* between two looks at which windows there are, and at how much was recorded */
+#define FIRST_LOOKS_US 50000	/* between the first two, so that it is known who works */
+#define EVENT_BYTES 80		/* of a session's memory, roughly: the model's 64 and what comes with them */
 #define WAITING_BYTES (32u << 20)	/* of records that came before the navigation: more are thrown away */
 
 enum order { ORDER_NONE, ORDER_START, ORDER_STOP, ORDER_ABORT, ORDER_QUIT };
@@ -38,7 +40,7 @@ struct recorder {
 	int order_rc;
 	struct error order_err;
 	struct queued *results, **results_end;
-	struct capture_window *windows;
+	struct recorder_window *windows;
 	size_t nr_windows;
 	uint32_t last_navigated;
 	bool target_ended;
@@ -74,7 +76,7 @@ static void signal_fd(int fd)
 static bool is_window(struct recorder *r, uint32_t pid)
 {
 	for (size_t i = 0; i < r->nr_windows; i++)
-		if ((uint32_t)r->windows[i].process.pid == pid)
+		if ((uint32_t)r->windows[i].seen.process.pid == pid)
 			return true;
 	return false;
 }
@@ -209,26 +211,50 @@ static bool obey(struct recorder *r)
 	return order != ORDER_QUIT;
 }
 
-static bool same_windows(const struct recorder *r, const struct capture_window *w, size_t nr)
+static const struct recorder_window *find_window(const struct recorder *r, const struct process *p)
 {
-	if (nr != r->nr_windows)
-		return false;
-	for (size_t i = 0; i < nr; i++)
-		if (w[i].process.pid != r->windows[i].process.pid || strcmp(w[i].process.name, r->windows[i].process.name))
-			return false;
-	return true;
+	for (size_t i = 0; i < r->nr_windows; i++)
+		if (r->windows[i].seen.process.pid == p->pid && r->windows[i].seen.process.start_ticks == p->start_ticks)
+			return &r->windows[i];
+	return NULL;
+}
+
+/* The new windows with what is known of the old ones. *ret_same: they are those that there were. */
+static struct recorder_window *take_over(const struct recorder *r, const struct capture_window *found, size_t nr,
+					 bool *ret_same)
+{
+	struct recorder_window *w = calloc(nr + 1, sizeof(*w));
+
+	*ret_same = nr == r->nr_windows;
+	for (size_t i = 0; w && i < nr; i++) {
+		const struct recorder_window *old = find_window(r, &found[i].process);
+
+		w[i].seen = found[i];
+		if (!old && r->looked_ms)	/* new since the last look: all of it is of late */
+			w[i].activity_ns = found[i].cpu_ns;
+		else if (old && found[i].cpu_ns >= old->seen.cpu_ns)
+			w[i].activity_ns = old->activity_ns / 2 + found[i].cpu_ns - old->seen.cpu_ns;
+		*ret_same = *ret_same && old && !strcmp(old->seen.process.name, found[i].process.name);
+	}
+	return w;
 }
 
 static void look_at_windows(struct recorder *r)
 {
-	struct capture_window *w, *old;
+	struct capture_window *found;
+	struct recorder_window *w, *old;
 	size_t nr;
 	bool same;
 
-	r->looked_ms = now_ms();
-	if (capture_windows(r->capture, &w, &nr))
+	if (capture_windows(r->capture, &found, &nr)) {
+		r->looked_ms = now_ms();
 		return;
-	same = same_windows(r, w, nr);
+	}
+	w = take_over(r, found, nr, &same);
+	r->looked_ms = now_ms();
+	free(found);
+	if (!w)
+		return;
 	pthread_mutex_lock(&r->lock);
 	old = r->windows;
 	r->windows = w;
@@ -237,6 +263,17 @@ static void look_at_windows(struct recorder *r)
 	free(old);
 	if (!same)
 		signal_fd(r->opt.event_fd);
+}
+
+static void end_if_full(struct recorder *r)
+{
+	struct capture_status status;
+
+	if (!r->writer || r->waiting)
+		return;
+	capture_get_status(r->capture, &status);
+	if (recording_writer_bytes(r->writer) > r->max_bytes || status.events > r->max_bytes / EVENT_BYTES)
+		end_recording(r, true);
 }
 
 static void drain(struct recorder *r)
@@ -267,8 +304,6 @@ static void drain(struct recorder *r)
 			r->waiting = false;
 			publish(r, &result);
 		}
-	} else if (recording_writer_bytes(r->writer) > r->max_bytes) {
-		end_recording(r, true);
 	}
 }
 
@@ -284,8 +319,10 @@ static void *run(void *arg)
 		    read(r->wake_fd, &count, sizeof(count)) < 0)
 			continue;
 		drain(r);
-		if (now_ms() - r->looked_ms >= LOOK_MS)
+		if (now_ms() - r->looked_ms >= LOOK_MS) {
 			look_at_windows(r);
+			end_if_full(r);
+		}
 	} while (obey(r));
 	return NULL;
 }
@@ -353,9 +390,9 @@ bool recorder_take(struct recorder *r, struct recorder_result *ret)
 	return q;
 }
 
-int recorder_windows(struct recorder *r, struct capture_window **ret, size_t *ret_nr)
+int recorder_windows(struct recorder *r, struct recorder_window **ret, size_t *ret_nr)
 {
-	struct capture_window *copy;
+	struct recorder_window *copy;
 
 	pthread_mutex_lock(&r->lock);
 	*ret_nr = r->nr_windows;
@@ -403,6 +440,8 @@ int recorder_new(const struct recorder_options *opt, struct recorder **ret, stru
 		capture_open(opt->capture, &r->capture, err);
 	if (!rc) {
 		capture_on_navigation(r->capture, on_navigation, r);
+		look_at_windows(r);
+		usleep(FIRST_LOOKS_US);
 		look_at_windows(r);
 		rc = -pthread_create(&r->thread, NULL, run, r);
 		if (rc)

@@ -29,9 +29,10 @@ int recorder_new(const struct recorder_options *opt, struct recorder **ret, stru
 void recorder_free(struct recorder *r);		/* detaches; NULL is fine */
 
 /* Begins to record, or in URL mode to wait: for a navigation in process `pid`, or in one that is no window itself (a
- * browser's first process navigates for all of its windows). Returns when recording has begun. A recording of more than
- * max_bytes ends by itself. */
-int recorder_start(struct recorder *r, int mode, uint32_t id, uint32_t pid, uint64_t max_bytes, struct error *err);
+ * browser's first process navigates for all of its windows). Returns when recording has begun. A recording that
+ * would take more than about max_bytes as a session ends by itself. */
+int recorder_start(struct recorder *r, int mode, uint32_t id, uint32_t pid, uint64_t max_bytes,
+		   struct error *err);
 /* Ends recording; the result comes later. */
 void recorder_stop(struct recorder *r);
 /* Ends recording without a result. */
@@ -39,8 +40,13 @@ void recorder_abort(struct recorder *r);
 /* false: nothing has ended. */
 bool recorder_take(struct recorder *r, struct recorder_result *ret);
 
+struct recorder_window {
+	struct capture_window seen;
+	uint64_t activity_ns;	/* CPU time of late, older halved with every second or so */
+};
+
 /* A copy of the windows as they were last seen, to be freed. -ENOMEM. */
-int recorder_windows(struct recorder *r, struct capture_window **ret, size_t *ret_nr);
+int recorder_windows(struct recorder *r, struct recorder_window **ret, size_t *ret_nr);
 /* 0: of none yet, or in a process that is no window. */
 uint32_t recorder_last_navigated(struct recorder *r);
 bool recorder_target_ended(struct recorder *r);

@@ -9,19 +9,19 @@
 #include <string.h>
 #include "scope/events.h"
 
-/* When the session's first navigation began. UINT64_MAX: there was none. */
-static uint64_t first_navigation(const struct session *s)
+/* The first navigation of the session, or NULL. Frames of the page that it is to navigate after it. */
+static const struct session_mark *first_navigation(const struct session *s)
 {
 	const struct recording_probe *probes;
-	const struct session_mark *marks;
-	uint64_t first = UINT64_MAX;
+	const struct session_mark *marks, *first = NULL;
 	size_t nr_marks, nr_probes;
 
 	marks = session_marks(s, &nr_marks);
 	probes = session_probes(s, &nr_probes);
 	for (size_t i = 0; i < nr_marks; i++)
-		if (marks[i].probe < nr_probes && probes[marks[i].probe].role == ROLE_NAVIGATION && marks[i].ts_ns < first)
-			first = marks[i].ts_ns;
+		if (marks[i].probe < nr_probes && probes[marks[i].probe].role == ROLE_NAVIGATION &&
+		    (!first || marks[i].ts_ns < first->ts_ns))
+			first = &marks[i];
 	return first;
 }
 
@@ -39,6 +39,13 @@ static bool has_parsed(const struct session *s, const struct timeline *t)
 	return found;
 }
 
+static uint64_t first_start(const struct session *s, const struct timeline *t)
+{
+	struct event_view e;
+
+	return t->nr_events && session_event(s, t->first_id, &e) ? e.start_ns : 0;
+}
+
 static bool was_navigated_into(const struct session *s, uint32_t process, uint64_t navigation)
 {
 	const struct timeline *t;
@@ -47,36 +54,42 @@ static bool was_navigated_into(const struct session *s, uint32_t process, uint64
 
 	t = session_timelines(s, &n);
 	for (size_t i = 0; i < n; i++) {
-		struct event_view e;
-
-		if (t[i].process != process || !t[i].nr_events || !session_event(s, t[i].first_id, &e))
+		if (t[i].process != process || !t[i].nr_events)
 			continue;
-		if (e.start_ns < navigation)
+		if (first_start(s, &t[i]) < navigation)
 			return false;
 		parsed = parsed || has_parsed(s, &t[i]);
 	}
 	return parsed;
 }
 
-/* How fit a timeline is to be the first: clients take that for the main frame's, and some show no other. */
-static unsigned int rank(const struct timeline *t)
+/* How fit a timeline is to be the first: clients take that for the main frame's, and some show no other. The document
+ * that was navigated to counts most: browsers may put it into a new frame, of which nobody says that it is the main one. */
+static unsigned int rank(const struct timeline *t, const char *destination)
 {
-	return (t->main && t->nr_events ? 4 : 0) + (t->main ? 2 : 0) + (t->nr_events ? 1 : 0);
+	bool there = destination && t->url && !strcmp(t->url, destination);
+
+	return (there && t->nr_events ? 8 : 0) + (t->main && t->nr_events ? 4 : 0) + (t->main ? 2 : 0) + (t->nr_events ? 1 : 0);
 }
 
-/* Among equals the busiest: a page that was left does less than the one that came. */
-static bool is_better(const struct timeline *a, const struct timeline *b)
+/* Among equals the busiest; among those that were navigated to the latest. */
+static bool is_better(const struct session *s, const struct timeline *a, const struct timeline *b, const char *destination)
 {
-	return rank(a) > rank(b) || (rank(a) == rank(b) && a->nr_events > b->nr_events);
+	unsigned int x = rank(a, destination), y = rank(b, destination);
+
+	if (x >= 8 && y >= 8)
+		return first_start(s, a) > first_start(s, b);
+	return x > y || (x == y && a->nr_events > b->nr_events);
 }
 
-static void put_best_first(const struct timeline *t, uint32_t *indices, size_t nr)
+static void put_best_first(const struct session *s, const struct timeline *t, uint32_t *indices, size_t nr,
+			   const char *destination)
 {
 	size_t best = 0;
 	uint32_t index;
 
 	for (size_t i = 1; i < nr; i++)
-		if (is_better(&t[indices[i]], &t[indices[best]]))
+		if (is_better(s, &t[indices[i]], &t[indices[best]], destination))
 			best = i;
 	index = indices[best];
 	memmove(indices + 1, indices, best * sizeof(*indices));
@@ -86,7 +99,7 @@ static void put_best_first(const struct timeline *t, uint32_t *indices, size_t n
 int window_timelines(const struct session *s, uint32_t pid, uint32_t **ret, size_t *ret_nr)
 {
 	const struct recording_process *procs;
-	uint64_t navigation = pid ? first_navigation(s) : 0;
+	const struct session_mark *navigation = first_navigation(s);
 	const struct timeline *t;
 	size_t n, nr_procs, nr = 0;
 	uint32_t *indices;
@@ -98,10 +111,10 @@ int window_timelines(const struct session *s, uint32_t pid, uint32_t **ret, size
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (!pid || (t[i].process < nr_procs && procs[t[i].process].pid == pid) ||
-		    was_navigated_into(s, t[i].process, navigation))
+		    (navigation && was_navigated_into(s, t[i].process, navigation->ts_ns)))
 			indices[nr++] = i;
 	if (pid && nr)	/* of all processes, the session's own order is the right one */
-		put_best_first(t, indices, nr);
+		put_best_first(s, t, indices, nr, navigation ? navigation->detail->url : NULL);
 	*ret = indices;
 	*ret_nr = nr;
 	return 0;

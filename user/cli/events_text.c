@@ -204,8 +204,8 @@ static void print_head(const struct session *s, const struct query *q, const str
 		printf(", %s", url);
 	}
 	if (r->has_interval)
-		printf("; %s %s, %s to %s ms\n", format_count(r->nr, a), r->nr == 1 ? "event" : "events",
-		       format_ms(r->start_ns, b), format_ms(r->end_ns, c));
+		printf("; %s %s%s, %s to %s ms\n", format_count(r->nr, a), q->mode == MODE_ALL ? "event" : "sum",
+		       r->nr == 1 ? "" : "s", format_ms(r->start_ns, b), format_ms(r->end_ns, c));
 	else
 		printf("; no events\n");
 }

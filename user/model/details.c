@@ -22,7 +22,8 @@ struct details {
 	VEC(struct event_detail) all;
 	uint32_t *table;	/* index + 1; 0: free */
 	size_t table_cap;	/* a power of two */
-	struct cached *cache;
+	struct cached *cache;	/* aligned, in */
+	void *cache_memory;
 	char text[RECORD_MAX_SIZE * TEXT_GROWTH];
 };
 
@@ -77,11 +78,10 @@ struct details *details_new(struct pool *pool)
 	if (!d)
 		return NULL;
 	d->pool = pool;
-	d->cache = aligned_alloc(64, CACHE_SLOTS * sizeof(*d->cache));
+	d->cache_memory = calloc(CACHE_SLOTS + 1, sizeof(*d->cache));
+	d->cache = (void *)(((uintptr_t)d->cache_memory + sizeof(*d->cache) - 1) & -sizeof(*d->cache));
 	memset(&nothing, 0, sizeof(nothing));
-	if (d->cache)
-		memset(d->cache, 0, CACHE_SLOTS * sizeof(*d->cache));
-	if (!d->cache || details_intern(d, &nothing, &index)) {
+	if (!d->cache_memory || details_intern(d, &nothing, &index)) {
 		details_free(d);
 		return NULL;
 	}
@@ -94,7 +94,7 @@ void details_free(struct details *d)
 		return;
 	free(d->all.items);
 	free(d->table);
-	free(d->cache);
+	free(d->cache_memory);
 	free(d);
 }
 

@@ -78,10 +78,11 @@ static int find_positions(struct session_builder *b)
 	for (size_t i = 0; !rc && i < nr_timelines; i++)
 		next[i] = s->timelines.items[i].first_id - 1;
 	for (size_t i = 0; !rc && i < b->threads.nr; i++) {
+		if (!b->threads.items[i]->roots.nr)
+			continue;
 		roots[i].next = b->threads.items[i]->roots.items;
 		roots[i].end = roots[i].next + b->threads.items[i]->roots.nr;
-		if (roots[i].next < roots[i].end)
-			heap[nr++] = &roots[i];
+		heap[nr++] = &roots[i];
 	}
 	for (size_t i = nr / 2; i-- > 0; )
 		sink(heap, nr, i);

@@ -10,11 +10,11 @@ static int rank(const struct session_builder *b, const struct place *p)
 
 	if (p->tgid == b->session->tables.info.target_pid)
 		points += 1;
-	if (p->frame && p->top)
-		points += 2;
 	if (p->frame)
-		points += 4;
+		points += 2;
 	if (p->events)
+		points += 4;
+	if (p->frame && p->top)
 		points += 8;
 	return points;
 }

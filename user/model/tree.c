@@ -145,14 +145,14 @@ static void aggregates_settle(struct tree *tr, struct level *l)
 static uint64_t end_of(struct level *l, uint64_t ts_ns, bool final)
 {
 	struct raw_event *ev = l->ev;
-	uint64_t end = min_u64(l->bound_ns, ts_ns);
+	uint64_t end = max_u64(min_u64(l->bound_ns, ts_ns), l->cursor_ns);
 
 	if (!(ev->state & RAW_ENDED))
 		ev->flags |= (final && l->bound_ns == UINT64_MAX) || (l->gone && l->bound_ns <= ts_ns) ?
 			     EV_CLIPPED : EV_NO_END;
 	else if (end < ev->end_ns)
 		ev->flags |= EV_NO_END;	/* contradictory, or coroutines: not after what follows it */
-	return max_u64(end, l->cursor_ns);
+	return end;
 }
 
 /* Splits the wall time of a call: blocked as measured, overhead as estimated, the rest is its own. */

@@ -16,16 +16,17 @@
 #define V8_KIND 7
 #define V8_ONE_BYTE 8
 #define V8_NOT_STRING 0x80	/* first instance type that is none */
-#define V8_MAX_PIECES 16	/* strings looked at for one text */
+#define V8_MAX_PIECES 256	/* strings looked at for one text */
+#define V8_MAX_REST 8		/* second halves that wait for their first ones */
 
 struct v8_walk {
 	struct thread *t;
 	struct arg_ctx *a;
 	__u64 p;		/* the next string; 0: none left */
-	__u64 rest[4];		/* second halves that are still to come */
+	__u64 rest[V8_MAX_REST];	/* second halves that are still to come, the next one first */
 	__u32 max, len;		/* bytes of the text */
 	__u8 encoding;		/* of all pieces; 0: none yet */
-	bool cut;
+	bool cut, lost;
 };
 
 /* A string with characters: puts them behind those that stand there. True if that was all of it. */
@@ -67,12 +68,12 @@ static long v8_step(__u64 i, struct v8_walk *w)
 		return 1;
 	switch (type & V8_KIND) {
 	case V8_CONS:
-		/* the fourth half that waits is lost to a fifth: such a text ends early */
-		if (w->rest[3] || !read_small(w->a, &second, 8, w->p - 1 + 24))
+		if (!read_small(w->a, &second, 8, w->p - 1 + 24))
 			return 1;
-		w->rest[3] = w->rest[2];
-		w->rest[2] = w->rest[1];
-		w->rest[1] = w->rest[0];
+		/* with too many the last one gets lost: the text then ends early */
+		w->lost |= w->rest[V8_MAX_REST - 1] != 0;
+		for (int k = V8_MAX_REST - 1; k > 0; k--)
+			w->rest[k] = w->rest[k - 1];
 		w->rest[0] = second;
 		return !read_small(w->a, &w->p, 8, w->p - 1 + 16);
 	case V8_THIN:
@@ -89,10 +90,9 @@ static long v8_step(__u64 i, struct v8_walk *w)
 		return 1;
 	}
 	w->p = w->rest[0];
-	w->rest[0] = w->rest[1];
-	w->rest[1] = w->rest[2];
-	w->rest[2] = w->rest[3];
-	w->rest[3] = 0;
+	for (int k = 0; k < V8_MAX_REST - 1; k++)
+		w->rest[k] = w->rest[k + 1];
+	w->rest[V8_MAX_REST - 1] = 0;
 	return !w->p;
 }
 
@@ -105,7 +105,7 @@ static __noinline bool arg_v8(struct thread *t, struct arg_ctx *a, __u64 p)
 	bpf_loop(V8_MAX_PIECES, v8_step, &w, 0);
 	if (!w.encoding)
 		return false;
-	arg_put(t, a, a->field, w.encoding | (w.cut || w.p ? ENC_TRUNCATED : 0), w.len);
+	arg_put(t, a, a->field, w.encoding | (w.cut || w.lost || w.p ? ENC_TRUNCATED : 0), w.len);
 	return true;
 }
 

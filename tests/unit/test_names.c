@@ -63,7 +63,11 @@ static void cpp(void **state)
 		{ "std::vector::push_back", "_ZNSt6vectorIiSaIiEE9push_backEOi", true },
 		{ "std::string::append", "_ZNSs6appendEPKc", true }, { "vector::push_back", "_ZNSt6vectorIiSaIiEE9push_backEOi", false },
 		{ "*push_back", "_ZNSt6vectorIiSaIiEE9push_backEOi", true },
-		{ "f(int, char)", "_Z1fic", true }, { "f(int,char)", "_Z1fic", true }, { "f(int)", "_Z1fic", false }, { "f(int*)", "_Z1fic", true },
+		{ "f(int, char)", "_Z1fic", true }, { "f(int,char)", "_Z1fic", true }, { "f(int)", "_Z1fic", false }, { "f(int*)", "_Z1fic", false },
+		/* pointers: a * behind a type is one, any other is the pattern's */
+		{ "f(int*)", "_Z1fPi", true }, { "f(int*)", "_Z1fPic", false }, { "f(int*, *)", "_Z1fPic", true }, { "f(*)", "_Z1fPic", true },
+		{ "f(*, char)", "_Z1fPic", true }, { "f(char const**)", "_Z1fPPKc", true }, { "f(char const*)", "_Z1fPPKc", false },
+		{ "f(int (*)(char))", "_Z1fPFicE", true }, { "f(int, *", "_Z1fic", true }, { "*(int*)", "_Z1fPi", true },
 		/* not mangled, nearly mangled, and C names with odd characters */
 		{ "_Zfoo", "_Zfoo", true }, { "main", "main", true }, { "a.b", "a.b", true }, { "a", "a.b", false }, { "", "a", false },
 	};

@@ -216,6 +216,16 @@ static void make_forms(const char *s, struct forms *f)
 
 /* --- patterns --- */
 
+#define POINTER '\1'	/* the * of a pointer: no pattern's */
+
+/* In parameters a * directly behind a type is a pointer's; in a name every one is. */
+static void mark_pointers(char *params, bool pattern)
+{
+	for (char *c = params; *c; c++)
+		if (*c == '*' && (!pattern || is_word(c[-1]) || strchr(">&)\1", c[-1])))
+			*c = POINTER;
+}
+
 int name_pattern_init(struct name_pattern *p, const char *text)
 {
 	size_t n = strlen(text) + 1, best = 0;
@@ -230,6 +240,8 @@ int name_pattern_init(struct name_pattern *p, const char *text)
 	}
 	make_forms(text, &f);
 	p->params = f.params_end != 0;
+	if (p->params)
+		mark_pointers(f.full + f.params + 1, true);
 	p->templates = strcmp(f.name, f.bare) != 0;
 	p->plain = strdup(f.full);
 	/* the longest word of the last component: each mangled form of the name has it. Not so for what has an abbreviation
@@ -280,6 +292,8 @@ bool name_pattern_match_demangled(const struct name_pattern *p, const char *name
 	if (!room)
 		return false;
 	make_forms(name, &f);
+	if (p->params && f.params_end)
+		mark_pointers(f.full + f.params + 1, false);
 	if (!p->params) {
 		match = engine_glob(p->plain, p->templates ? f.name : f.bare) || engine_glob(p->plain, f.name);
 	} else if (!f.params_end) {

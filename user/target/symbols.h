@@ -17,7 +17,8 @@
  *   - It may always be the symbol as it stands in the table ("_ZN5blink8Document11UpdateStyleEv").
  *   - Without a parameter list it is compared with the demangled name without parameters, return type, ABI tags and
  *     cv-qualifiers: `fun` is fun, fun(int) and the C function fun, but neither Foo::fun nor function.
- *   - With one ("fun(int)") it is compared with the name and the parameters; blanks don't count.
+ *   - With one ("fun(int)") it is compared with the name and the parameters; blanks don't count. A `*` directly behind a
+ *     type is a pointer there: `fun(int*)` is neither fun(int) nor fun(int*, char), `fun(int*, *)` is the latter.
  *   - Without template arguments it is compared with the name without them: `JSC::parse` is every instantiation.
  *   - Rust names (v0 and legacy) are without their hash; `<T as Trait>::name` keeps its brackets.
  * Compilers' clones (.part.N, .constprop.N, .isra.N, .specialized.N) count as their function, renamed locals (.llvm.N,

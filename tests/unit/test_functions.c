@@ -142,6 +142,52 @@ static void test_ends(void **state)
 	close_code(&m, &o);
 }
 
+/* Compilers other than Chromium's fill gaps with nops, and start functions without a frame where the first test fails. */
+static void test_borders(void **state)
+{
+	struct made_elf m;
+	struct function f;
+	struct opened o;
+
+	(void)state;
+	made_begin(&m);
+	memset(m.bytes + MADE_CODE, 0x90, MADE_DATA - MADE_CODE);
+	made_align(&m);
+	made_label(&m, 1);		/* known by its frame and a call */
+	made(&m, 0x55, 0x48, 0x89, 0xe5);
+	made_call(&m, 1);
+	made_call(&m, 2);
+	made_leave(&m);
+	made_align(&m);
+	made_label(&m, 2);		/* if (…) return; then sets up the frame, on the grid */
+	made_branch(&m, 12);
+	made(&m, 0xc3);
+	made_align(&m);
+	made_label(&m, 12);
+	made(&m, 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3);
+	made_align(&m);
+	made_label(&m, 3);		/* only jumped to */
+	made(&m, 0x31, 0xc0, 0xc3);
+	made_align(&m);
+	made_label(&m, 4);		/* nothing leads here */
+	made_jump(&m, 3);
+	made_align(&m);
+	made_label(&m, 5);		/* its address is taken: it isn't the rest of 4 */
+	made(&m, 0x31, 0xc0, 0xc3);
+	made_word(&m, m.label[5]);
+	made_end(&m, "borders");
+	open_code(&m, &o);
+	for (int i = 1; i <= 3; i++) {
+		assert_true(function_at(&o.map, m.label[i] + 2, &f));
+		assert_int_equal(f.start, m.label[i]);
+		assert_int_equal(f.end, m.label[i + 1]);
+	}
+	assert_true(function_at(&o.map, m.label[12] + 4, &f));
+	assert_int_equal(f.start, m.label[2]);
+	assert_false(function_at(&o.map, m.label[4] + 2, &f));
+	close_code(&m, &o);
+}
+
 static void test_unavoidable(void **state)
 {
 	struct made_elf m;
@@ -249,7 +295,7 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_exits), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
 		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
 	};
 

@@ -44,6 +44,8 @@ struct arch {
 	enum cost_class (*cost)(const uint8_t *code, size_t avail);
 	/* Does a function plausibly start with these bytes? (frame setup, endbr, …) */
 	bool (*prologue)(const uint8_t *code, size_t avail);
+	/* Does nothing: what compilers align code with. */
+	bool (*nop)(const uint8_t *code, size_t avail);
 	/* Bytes that the linker fills gaps between functions with. */
 	bool (*padding)(uint8_t byte);
 	/* Index for arg_spec.reg from a register's name as written in an engine definition ("rdi", "arg0"); -1. */

@@ -392,6 +392,19 @@ static void x86_decode(const uint8_t *code, size_t avail, uint64_t vaddr, struct
 	classify(&c, vaddr, ret);
 }
 
+static bool is_nop(const struct cursor *c)
+{
+	return (c->map == MAP_0F && c->opcode == 0x1f && (c->modrm >> 3 & 7) == 0) ||
+	       (c->map == MAP_ONE && c->opcode == 0x90 && !c->rex_b);
+}
+
+static bool x86_nop(const uint8_t *code, size_t avail)
+{
+	struct cursor c = { .p = code, .avail = avail < 15 ? avail : 15 };
+
+	return decode(&c) && is_nop(&c);
+}
+
 /*
  * As arch/x86/kernel/uprobes.c has it (6.18): branch_setup_xol_ops() emulates direct calls and jumps and every
  * nop, push_setup_xol_ops() a push of a register; a nop of five bytes is rewritten to a call once it was hit
@@ -401,7 +414,6 @@ static enum cost_class x86_cost(const uint8_t *code, size_t avail)
 {
 	struct cursor c = { .p = code, .avail = avail < 15 ? avail : 15 };
 	struct insn insn = { .cls = INSN_OTHER };
-	bool nop;
 
 	if (!decode(&c))
 		return COST_UNKNOWN;
@@ -410,9 +422,7 @@ static enum cost_class x86_cost(const uint8_t *code, size_t avail)
 	if (c.map == MAP_ONE && c.opcode >= 0x50 && c.opcode <= 0x57 &&
 	    (c.pos == 1 || (c.pos == 2 && code[0] == 0x41)))
 		return COST_EMULATED;
-	nop = (c.map == MAP_0F && c.opcode == 0x1f && (c.modrm >> 3 & 7) == 0) ||
-	      (c.map == MAP_ONE && c.opcode == 0x90 && !c.rex_b);
-	if (nop)
+	if (is_nop(&c))
 		return c.pos == 5 ? COST_NOP5 : COST_EMULATED;
 	if (insn.cls == INSN_CALL || insn.cls == INSN_JUMP ||
 	    (insn.cls == INSN_BRANCH && !(c.map == MAP_ONE && c.opcode >= 0xe0)))
@@ -465,6 +475,7 @@ const struct arch arch_x86_64 = {
 	.decode = x86_decode,
 	.cost = x86_cost,
 	.prologue = x86_prologue,
+	.nop = x86_nop,
 	.padding = x86_padding,
 	.reg = x86_reg,
 	.reg_name = x86_reg_name,

@@ -93,22 +93,75 @@ uint64_t function_walk(const struct code_map *map, const struct function *f,
 	return vaddr;
 }
 
-struct trim {
+/* A decoder's walk from a known start that notices where the next function begins, if nothing but that shows it. */
+struct border {
 	const struct code_map *map;
-	bool padding;		/* the last instruction looks like padding */
+	const struct function *f;
+	uint64_t reach;		/* the farthest place in front that a branch leads to */
+	bool ended;		/* the last instruction but nops doesn't go on to the next, */
+	bool called;		/* or is a call, which may not return */
+	bool indirect;		/* there are jumps to who knows where */
+	bool padding;		/* the last instruction looks like what linkers fill gaps with */
+	bool known;		/* where the walk stopped, a function begins for certain */
 };
 
-/* Padding up to the grid, and code behind it: another function, whether its start is known or not. A trap within a function
- * is followed by other traps, or not by the grid. */
-static bool until_padding(void *ctx, uint64_t vaddr, const struct insn *insn)
+/*
+ * Does something else begin on the grid at vaddr? Calls lead to functions only. Where no branch leads to this place or
+ * past it, the function is over: what jumps or pointers lead to is another one. A trap within a function is followed by
+ * other traps, or not by the grid.
+ */
+static bool is_border(struct border *b, uint64_t vaddr, const struct insn *insn)
 {
-	struct trim *t = ctx;
-	const uint8_t *p = image_at(t->map->image, vaddr, 1, NULL);
+	const struct scan *scan = b->map->scan;
+	bool over = b->ended && b->reach < vaddr && !b->indirect;
+	bool pointed = scan_is_taken(scan, vaddr) || scan_is_jumped_to(scan, vaddr);
 
-	if (t->padding && vaddr % SCAN_GRID == 0 && insn->cls != INSN_STOP)
+	if (vaddr == b->f->start || vaddr % SCAN_GRID || insn->cls == INSN_STOP || !(b->ended || b->called))
 		return false;
-	t->padding = insn->length == 1 && p && t->map->image->arch->padding(*p);
+	b->known = scan_is_called(scan, vaddr) || (over && pointed);
+	return b->known || over || (b->ended && (b->padding || scan_is_taken(scan, vaddr)));
+}
+
+static bool until_border(void *ctx, uint64_t vaddr, const struct insn *insn)
+{
+	struct border *b = ctx;
+	const struct arch *arch = b->map->image->arch;
+	size_t avail = 0;
+	const uint8_t *p = image_at(b->map->image, vaddr, 1, &avail);
+	bool jump = insn->cls == INSN_JUMP || insn->cls == INSN_BRANCH;
+
+	if (!p || is_border(b, vaddr, insn))
+		return false;
+	b->padding = insn->length == 1 && arch->padding(*p);
+	if (jump && insn->target > b->reach && insn->target < b->f->end)
+		b->reach = insn->target;
+	b->indirect |= insn->cls == INSN_JUMP_INDIRECT && !insn->memory;
+	if (!arch->nop(p, avail)) {
+		b->called = insn->cls == INSN_CALL;
+		b->ended = insn->cls == INSN_RET || insn->cls == INSN_JUMP || insn->cls == INSN_JUMP_INDIRECT ||
+			   insn->cls == INSN_STOP;
+	}
 	return true;
+}
+
+/* Goes from the start before vaddr to the one that vaddr belongs to. False if it can't be told. */
+static bool settle(const struct code_map *map, uint64_t vaddr, struct function *f)
+{
+	for (;;) {
+		struct border b = { .map = map, .f = f };
+		uint64_t end = function_walk(map, f, until_border, &b);
+
+		if (end >= f->end)
+			return true;
+		if (vaddr < end) {
+			f->end = end;
+			return true;
+		}
+		if (!b.known)
+			return false;
+		f->start = end;
+		f->proof = PROOF_TARGET;
+	}
 }
 
 bool function_at(const struct code_map *map, uint64_t vaddr, struct function *ret)
@@ -123,8 +176,7 @@ bool function_at(const struct code_map *map, uint64_t vaddr, struct function *re
 	}
 	first = vaddr - map->scan->base > FUNCTION_MAX ? vaddr - FUNCTION_MAX : map->scan->base;
 	for (uint64_t a = vaddr & ~(uint64_t)(SCAN_GRID - 1); a >= first && a <= vaddr; a -= SCAN_GRID) {
-		struct trim trim = { .map = map };
-		uint64_t fde_start, fde_end, end;
+		uint64_t fde_start, fde_end;
 		int proof = grid_start(map, a);
 
 		/* what an unwind table covers between there and here is another function */
@@ -135,10 +187,7 @@ bool function_at(const struct code_map *map, uint64_t vaddr, struct function *re
 		ret->start = a;
 		ret->end = next_start(map, vaddr, limit_of(map, vaddr, a));
 		ret->proof = proof;
-		end = function_walk(map, ret, until_padding, &trim);
-		if (end < ret->end)
-			ret->end = end;
-		return vaddr < ret->end;
+		return settle(map, vaddr, ret);
 	}
 	return false;
 }

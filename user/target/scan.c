@@ -110,11 +110,12 @@ static int share_init(struct share *s, const struct scan *scan, const struct add
 	s->to = i == SCAN_THREADS - 1 ? scan->size : (i + 1) * part;
 	s->sink = (struct code_sink){ .base = scan->base, .size = scan->size, .wanted = wanted };
 	s->sink.called = calloc(1, bitmap_bytes(scan->size));
+	s->sink.jumped = calloc(1, bitmap_bytes(scan->size));
 	s->sink.taken = calloc(1, bitmap_bytes(scan->size));
 	/* one call per 48 bytes is typical; what isn't written is never touched */
 	s->sink.cap_calls = (s->to - s->from) / 32 + 1024;
 	s->sink.calls = malloc(s->sink.cap_calls * sizeof(*s->sink.calls));
-	return s->sink.called && s->sink.taken && s->sink.calls ? 0 : -ENOMEM;
+	return s->sink.called && s->sink.jumped && s->sink.taken && s->sink.calls ? 0 : -ENOMEM;
 }
 
 static void share_free(struct share *s)
@@ -122,6 +123,7 @@ static void share_free(struct share *s)
 	free(s->sink.calls);
 	free(s->sink.refs);
 	free(s->sink.called);
+	free(s->sink.jumped);
 	free(s->sink.taken);
 }
 
@@ -154,14 +156,16 @@ static int merge(struct scan *scan, struct share *shares)
 			scan->calls = k->calls;
 			scan->nr_calls = k->nr_calls;
 			scan->called = k->called;
+			scan->jumped = k->jumped;
 			scan->taken = k->taken;
 			k->calls = NULL;
-			k->called = k->taken = NULL;
+			k->called = k->jumped = k->taken = NULL;
 		} else {
 			if (append((void **)&scan->calls, &scan->nr_calls, k->calls, k->nr_calls, sizeof(*k->calls)))
 				return -ENOMEM;
 			for (size_t b = 0; b < bytes; b++) {
 				scan->called[b] |= k->called[b];
+				scan->jumped[b] |= k->jumped[b];
 				scan->taken[b] |= k->taken[b];
 			}
 		}
@@ -251,6 +255,7 @@ void scan_free(struct scan *scan)
 	free(scan->refs);
 	free(scan->calls);
 	free(scan->called);
+	free(scan->jumped);
 	free(scan->taken);
 	free(scan);
 }
@@ -265,6 +270,11 @@ static bool bit(const struct scan *scan, const uint8_t *map, uint64_t vaddr)
 bool scan_is_called(const struct scan *scan, uint64_t vaddr)
 {
 	return bit(scan, scan->called, vaddr);
+}
+
+bool scan_is_jumped_to(const struct scan *scan, uint64_t vaddr)
+{
+	return bit(scan, scan->jumped, vaddr);
 }
 
 bool scan_is_taken(const struct scan *scan, uint64_t vaddr)

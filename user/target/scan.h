@@ -54,7 +54,7 @@ struct code_sink {
 	size_t nr_refs, cap_refs;
 	struct scan_call *calls;
 	size_t nr_calls, cap_calls;
-	uint8_t *called, *taken;	/* bitmaps over the grid: direct call or jump targets, addresses taken */
+	uint8_t *called, *jumped, *taken;	/* bitmaps over the grid: targets of direct calls, of jumps; addresses taken */
 	bool failed;			/* out of memory */
 };
 
@@ -78,7 +78,7 @@ static inline void code_sink_call(struct code_sink *sink, uint64_t at, uint64_t 
 	if (sink->nr_calls == sink->cap_calls && !code_sink_grow_calls(sink))
 		return;
 	sink->calls[sink->nr_calls++] = (struct scan_call){ at - sink->base, offset };
-	code_sink_mark(sink->called, offset);
+	code_sink_mark(jump ? sink->jumped : sink->called, offset);
 }
 
 static inline void code_sink_address(struct code_sink *sink, uint64_t at, uint64_t target)
@@ -97,17 +97,18 @@ struct scan {
 	size_t nr_refs;
 	struct scan_call *calls;	/* by address of the instruction */
 	size_t nr_calls;
-	uint8_t *called, *taken;
+	uint8_t *called, *jumped, *taken;
 };
 
 /* Passes over the code once, on two threads. `wanted`: addresses to report references to.
- * Needs memory: 8 bytes per call, 1/64 of the code. */
+ * Needs memory: 8 bytes per call, 1/20 of the code. */
 int scan_run(const struct image *image, const uint64_t *wanted, size_t nr_wanted, struct scan **ret,
 	     struct error *err);
 void scan_free(struct scan *scan);
 
 /* Bitmap questions for a vaddr on the grid. */
 bool scan_is_called(const struct scan *scan, uint64_t vaddr);
+bool scan_is_jumped_to(const struct scan *scan, uint64_t vaddr);	/* from near or far */
 bool scan_is_taken(const struct scan *scan, uint64_t vaddr);	/* by an instruction or a relocation */
 
 /* Calls `each` for every call to a member of `targets` (vaddrs). */

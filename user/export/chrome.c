@@ -215,6 +215,21 @@ void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t 
 	}
 }
 
+void chrome_call(struct exporter *x, const struct export_event *e, bool end)
+{
+	emit_text(&x->out, ",\"call\":true");
+	if (end)
+		return;
+	emit_text(&x->out, ",\"lasts\":");
+	emit_us(&x->out, e->end_ns - e->start_ns);
+	emit_text(&x->out, ",\"self\":");
+	emit_us(&x->out, e->view.time_ns);
+	emit_text(&x->out, ",\"overhead\":");
+	emit_us(&x->out, e->view.overhead_ns);
+	if (e->overlapping)
+		emit_member_u64(&x->out, "hits", e->view.hits);
+}
+
 static const struct recording_probe *probe_of(const struct exporter *x, uint16_t probe)
 {
 	static const struct recording_probe unknown = { .name = "?", .label = "?", .category = "", .group = "" };
@@ -247,12 +262,8 @@ static void overlapping(struct exporter *x, const struct export_event *e)
 		emit_text(&x->out, ",\"id\":\"0x");
 		emit_hex(&x->out, e->view.id, 8);
 		emit_text(&x->out, "\"");
+		chrome_call(x, e, end);
 		if (!end) {
-			emit_text(&x->out, ",\"self\":");
-			emit_us(&x->out, e->view.time_ns);
-			emit_text(&x->out, ",\"overhead\":");
-			emit_us(&x->out, e->view.overhead_ns);
-			emit_member_u64(&x->out, "hits", e->view.hits);
 			chrome_tail(x, e, p->label, p->category);
 		} else {
 			chrome_name(x, p->label, p->category);

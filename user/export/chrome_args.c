@@ -79,7 +79,7 @@ static void detail_text(struct exporter *x, struct emit *out, const struct event
 }
 
 void chrome_data(struct exporter *x, struct emit *out, const char *name, const struct event_detail *d,
-		 const struct timeline *t, int type, unsigned int flags)
+		 const struct timeline *t, int type, unsigned int flags, bool detail)
 {
 	char frame[33], words[128];
 
@@ -107,7 +107,8 @@ void chrome_data(struct exporter *x, struct emit *out, const char *name, const s
 	if (*shown_flags(flags, words, sizeof(words)))
 		emit_member(out, "flags", words);
 	emit_text(out, "}");
-	detail_text(x, out, d);
+	if (detail)
+		detail_text(x, out, d);
 }
 
 static void begin_data(struct exporter *x, struct emit *out, const char *name, const struct export_event *e)
@@ -136,7 +137,7 @@ static void write_tail(struct exporter *x, const struct export_event *e, const c
 	/* the panel fails to show the event's details without it, and takes a text as well as a number */
 	if (!strcmp(name, "UpdateLayoutTree"))
 		emit_text(out, "\"elementCount\":\"not recorded\",");
-	chrome_data(x, out, name, e->view.detail, e->timeline, e->view.type, e->view.flags);
+	chrome_data(x, out, name, e->view.detail, e->timeline, e->view.type, e->view.flags, true);
 	emit_text(out, "}}");
 	if (out->error)
 		x->out.error = out->error;

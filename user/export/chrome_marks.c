@@ -25,7 +25,7 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 	else
 		emit_text(&x->out, ",\"s\":\"p\"");
 	chrome_name(x, p->label, p->category);
-	chrome_data(x, &x->out, p->label, m->detail, m->timeline < nr ? &t[m->timeline] : NULL, p->type, 0);
+	chrome_data(x, &x->out, p->label, m->detail, m->timeline < nr ? &t[m->timeline] : NULL, p->type, 0, true);
 	emit_text(&x->out, "}}");
 }
 
@@ -39,7 +39,7 @@ static void operation(struct exporter *x, char phase, uint64_t ts_ns, uint32_t t
 	id_member(x, pair->number);
 	chrome_name(x, p->group, p->category);
 	if (m)
-		chrome_data(x, &x->out, p->group, m->detail, NULL, x->probes[m->probe].type, 0);
+		chrome_data(x, &x->out, p->group, m->detail, NULL, x->probes[m->probe].type, 0, true);
 	emit_text(&x->out, "}}");
 }
 
@@ -190,6 +190,7 @@ int chrome_loss(struct exporter *x, const struct session_loss *l)
 	chrome_global(x, l->ts_ns, "Records lost");
 	emit_text(&x->out, "\"data\":{\"probe\":");
 	emit_json(&x->out, l->probe < x->nr_probes ? x->probes[l->probe].name : "?");
+	emit_member(&x->out, "label", l->probe < x->nr_probes ? x->probes[l->probe].label : "?");
 	emit_member_u64(&x->out, "begins", l->begins);
 	emit_member_u64(&x->out, "ends", l->ends);
 	emit_member_u64(&x->out, "marks", l->marks);

@@ -268,13 +268,7 @@ static void track_entry(struct exporter *x, const struct export_event *e)
 		emit_text(&x->out, ",\"id2\":{\"local\":\"0x");
 		emit_hex(&x->out, profile->next_id, 8);
 		emit_text(&x->out, "\"}");
-		if (!end) {
-			emit_text(&x->out, ",\"self\":");
-			emit_us(&x->out, e->view.time_ns);
-			emit_text(&x->out, ",\"overhead\":");
-			emit_us(&x->out, e->view.overhead_ns);
-			emit_member_u64(&x->out, "hits", e->view.hits);
-		}
+		chrome_call(x, e, end);
 		chrome_name(x, label, "blink.user_timing");
 		if (!end) {
 			emit_text(&x->out, "\"startTime\":");
@@ -282,6 +276,8 @@ static void track_entry(struct exporter *x, const struct export_event *e)
 			track_detail(x, e);
 			emit_text(&x->out, ",\"detail\":");
 			emit_json_n(&x->out, x->scratch.data, x->scratch.nr);
+			emit_text(&x->out, ",");
+			chrome_data(x, &x->out, label, e->view.detail, e->timeline, e->view.type, e->view.flags, false);
 		}
 		emit_text(&x->out, "}}");
 	}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a foreign profile says, collected: processes, threads, probes, arguments and items, each told apart once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "export/import_state.h"
+
+#define MAX_TASKS 20000u	/* processes and threads of one file */
+#define MAX_ARG_BYTES (2ull << 30)
+
+void import_arg_int(struct import_args *a, int field, int64_t v)
+{
+	struct rec_arg arg = { .field = field, .encoding = ENC_INT, .bytes = sizeof(v) };
+
+	if (sizeof(a->bytes) - a->nr < sizeof(arg) + sizeof(v))
+		return;
+	memcpy(a->bytes + a->nr, &arg, sizeof(arg));
+	memcpy(a->bytes + a->nr + sizeof(arg), &v, sizeof(v));
+	a->nr += sizeof(arg) + sizeof(v);
+}
+
+void import_arg_text(struct import_args *a, int field, const char *s)
+{
+	struct rec_arg arg = { .field = field, .encoding = ENC_UTF8 };
+	size_t n, padded;
+
+	if (!s)
+		return;
+	n = strnlen(s, RECORD_MAX_STRING + 1);
+	if (n > RECORD_MAX_STRING) {
+		n = text_valid_prefix(s, RECORD_MAX_STRING);
+		arg.encoding |= ENC_TRUNCATED;
+	}
+	padded = (n + 3) / 4 * 4;
+	if (sizeof(a->bytes) - a->nr < sizeof(arg) + padded)
+		return;
+	arg.bytes = n;
+	memcpy(a->bytes + a->nr, &arg, sizeof(arg));
+	memset(a->bytes + a->nr + sizeof(arg), 0, padded);
+	memcpy(a->bytes + a->nr + sizeof(arg), s, n);
+	a->nr += sizeof(arg) + padded;
+}
+
+int import_new(struct import **ret)
+{
+	struct import *im = calloc(1, sizeof(*im));
+
+	if (!im)
+		return -ENOMEM;
+	im->args_seen = calloc(IMPORT_ARG_SLOTS, sizeof(*im->args_seen));
+	if (!im->args_seen) {
+		free(im);
+		return -ENOMEM;
+	}
+	*ret = im;
+	return 0;
+}
+
+void import_free(struct import *im)
+{
+	if (!im)
+		return;
+	for (size_t i = 0; i < im->nr_procs; i++)
+		free((char *)im->procs[i].name);
+	for (size_t i = 0; i < im->nr_threads; i++)
+		free((char *)im->threads[i].name);
+	for (size_t i = 0; i < im->nr_probes; i++) {
+		free((char *)im->probes[i].label);
+		free((char *)im->probes[i].category);
+		free((char *)im->probes[i].group);
+	}
+	free(im->procs);
+	free(im->threads);
+	free(im->items);
+	free(im->args);
+	free(im->args_seen);
+	free(im);
+}
+
+/* Room for one more in an array that doubles; NULL without memory. */
+static void *grow(void *array, size_t nr, size_t *cap, size_t size)
+{
+	void *more;
+
+	if (nr < *cap)
+		return array;
+	more = reallocarray(array, *cap ? 2 * *cap : 64, size);
+	if (more)
+		*cap = *cap ? 2 * *cap : 64;
+	return more;
+}
+
+/* A copy that is valid UTF-8 and not too long. */
+static char *copy_text(const char *s, size_t max)
+{
+	size_t n = strnlen(s, max);
+
+	return strndup(s, text_valid_prefix(s, n));
+}
+
+static bool rename_task(const char **name, const char *given)
+{
+	char *copy = copy_text(given, 256);
+
+	if (!copy)
+		return false;
+	free((char *)*name);
+	*name = copy;
+	return true;
+}
+
+uint32_t import_process(struct import *im, uint64_t pid, const char *name)
+{
+	struct recording_process *more;
+	size_t i;
+
+	pid &= 0x7fffffff;
+	for (i = im->nr_procs; i--;)
+		if (im->procs[i].pid == pid)
+			return name && *name && !rename_task(&im->procs[i].name, name) ? IMPORT_NONE : i;
+	if (im->nr_procs == MAX_TASKS)
+		return IMPORT_NONE;
+	more = grow(im->procs, im->nr_procs, &im->cap_procs, sizeof(*more));
+	if (!more)
+		return IMPORT_NONE;
+	im->procs = more;
+	im->procs[im->nr_procs] = (struct recording_process){
+		.pid = pid, .inner_pid = pid, .name = copy_text(name && *name ? name : "process", 256), .cmdline = "",
+		.engine = "import",
+	};
+	return im->procs[im->nr_procs].name ? im->nr_procs++ : IMPORT_NONE;
+}
+
+/* Recordings know a thread by its tid alone. A tid that another process has, too, is given another number. */
+static uint32_t free_tid(const struct import *im, uint32_t tid)
+{
+	for (size_t i = 0; i < im->nr_threads; i++)
+		if (im->threads[i].tid == tid)
+			return 0x7fffffff - im->nr_threads;
+	return tid;
+}
+
+uint32_t import_thread(struct import *im, uint64_t pid, uint64_t tid, const char *name)
+{
+	struct import_thread *more;
+	size_t i;
+
+	pid &= 0x7fffffff;
+	/* most items are of the thread of the one before */
+	if (im->last_thread < im->nr_threads && im->threads[im->last_thread].given == tid &&
+	    im->threads[im->last_thread].pid == pid && !name)
+		return im->last_thread;
+	for (i = 0; i < im->nr_threads; i++)
+		if (im->threads[i].given == tid && im->threads[i].pid == pid) {
+			im->last_thread = i;
+			return name && *name && !rename_task(&im->threads[i].name, name) ? IMPORT_NONE : i;
+		}
+	if (im->nr_threads == MAX_TASKS || import_process(im, pid, NULL) == IMPORT_NONE)
+		return IMPORT_NONE;
+	more = grow(im->threads, im->nr_threads, &im->cap_threads, sizeof(*more));
+	if (!more)
+		return IMPORT_NONE;
+	im->threads = more;
+	im->threads[i] = (struct import_thread){
+		.given = tid, .pid = pid, .tid = free_tid(im, tid & 0x7fffffff),
+		.name = copy_text(name && *name ? name : "thread", 256),
+	};
+	im->last_thread = i;
+	return im->threads[i].name ? im->nr_threads++ : IMPORT_NONE;
+}
+
+static bool same_probe(const struct recording_probe *p, const char *label, const char *category, int type, int kind, int role,
+		       const char *group)
+{
+	return p->type == type && p->kind == kind && p->role == role && !strcmp(p->label, label) &&
+		!strcmp(p->category, category) && !strcmp(p->group, group);
+}
+
+static uint32_t probe_slot(const char *label, int type, int kind)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *label; label++)
+		h = (h ^ (unsigned char)*label) * 16777619u;
+	return (h ^ type * 31 ^ kind * 977) & (IMPORT_PROBE_SLOTS - 1);
+}
+
+uint32_t import_probe(struct import *im, const char *label, const char *category, int type, int kind, int role,
+		      const char *group)
+{
+	uint32_t slot;
+
+	if (!*label)
+		label = "(no name)";
+	/* the last EVENT_TYPE_END * 8 places are for what came too late */
+	if (im->nr_probes >= RECORD_MAX_PROBES - EVENT_TYPE_END * 8) {
+		slot = probe_slot(label, type, kind);
+		for (; im->probe_slots[slot]; slot = (slot + 1) & (IMPORT_PROBE_SLOTS - 1))
+			if (same_probe(&im->probes[im->probe_slots[slot] - 1], label, category, type, kind, role, group))
+				return im->probe_slots[slot] - 1;
+		label = "(other)";
+		category = "";
+		group = "";
+		role = ROLE_NONE;
+	}
+	slot = probe_slot(label, type, kind);
+	for (; im->probe_slots[slot]; slot = (slot + 1) & (IMPORT_PROBE_SLOTS - 1))
+		if (same_probe(&im->probes[im->probe_slots[slot] - 1], label, category, type, kind, role, group))
+			return im->probe_slots[slot] - 1;
+	if (im->nr_probes == RECORD_MAX_PROBES)
+		return IMPORT_NONE;
+	im->probes[im->nr_probes] = (struct recording_probe){
+		.label = copy_text(label, 256), .category = copy_text(category, 256), .group = copy_text(group, 256),
+		.engine = "import", .function = "", .module = "", .build_id = "", .source = "import", .evidence = "",
+		.refused = "", .type = type, .kind = kind, .role = role, .attached = true,
+	};
+	im->probes[im->nr_probes].name = im->probes[im->nr_probes].label;
+	if (!im->probes[im->nr_probes].label || !im->probes[im->nr_probes].category || !im->probes[im->nr_probes].group)
+		return IMPORT_NONE;
+	im->probe_slots[slot] = ++im->nr_probes;
+	return im->nr_probes - 1;
+}
+
+/* Equal arguments are kept once where they follow closely enough: the table of those seen forgets. */
+uint32_t import_keep_args(struct import *im, const struct import_args *a)
+{
+	uint64_t h = a->nr;
+	uint32_t *seen;
+	size_t at;
+
+	if (!a->nr)
+		return IMPORT_NONE;
+	for (uint32_t i = 0; i < a->nr; i++)
+		h = (h ^ a->bytes[i]) * 0x100000001b3ull;
+	seen = &im->args_seen[(h ^ h >> 32) & (IMPORT_ARG_SLOTS - 1)];
+	at = 4ull * *seen;
+	if (at < im->nr_args && *(uint32_t *)(im->args + at) == a->nr && !memcmp(im->args + at + 4, a->bytes, a->nr))
+		return *seen;
+	while (im->cap_args - im->nr_args < 4ull + a->nr) {
+		size_t cap = im->cap_args ? 2 * im->cap_args : 1 << 16;
+		uint8_t *more = cap <= MAX_ARG_BYTES ? realloc(im->args, cap) : NULL;
+
+		/* without arguments, then: what they say is lost, the event isn't */
+		if (!more)
+			return IMPORT_NONE;
+		im->args = more;
+		im->cap_args = cap;
+	}
+	*(uint32_t *)(im->args + im->nr_args) = a->nr;
+	memcpy(im->args + im->nr_args + 4, a->bytes, a->nr);
+	*seen = im->nr_args / 4;
+	im->nr_args += 4 + a->nr;	/* a multiple of 4 */
+	return *seen;
+}
+
+uint32_t import_add(struct import *im, const struct import_item *item)
+{
+	struct import_item *more;
+
+	if (im->nr_items == IMPORT_MAX_ITEMS || item->probe >= im->nr_probes || item->thread >= im->nr_threads)
+		return IMPORT_NONE;
+	more = grow(im->items, im->nr_items, &im->cap_items, sizeof(*more));
+	if (!more)
+		return IMPORT_NONE;
+	im->items = more;
+	im->items[im->nr_items] = *item;
+	return im->nr_items++;
+}
+
+struct import_item *import_item(struct import *im, uint32_t index)
+{
+	return index < im->nr_items ? &im->items[index] : NULL;
+}

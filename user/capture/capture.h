@@ -22,14 +22,11 @@ struct capture_options {
 	const char *const *functions;	/* PATTERN[=EVENT], see engine_from_functions(): with no engine named, these alone */
 	size_t nr_functions;
 	const char *function_modules;	/* globs of the files to look for them in; NULL: all */
-	const char *const *metrics;	/* "page-faults", … */
-	size_t nr_metrics;
 	size_t ring_bytes;	/* 0: 16 MiB. A power of two of pages, rounded up by the caller */
 	uint32_t string_bytes;	/* 0: 256 */
 	const char *rung;	/* force "session", "multi" or "links"; NULL: the best that works */
 	uint64_t min_duration_ns;	/* shorter calls are dropped in the kernel */
 	uint32_t only_under;	/* event type; 0: all */
-	double budget_percent;	/* 0: none */
 	bool no_follow;		/* the process alone: neither the children that it has nor those that it forks later */
 	bool no_calibrate;
 	bool no_cache;

@@ -215,13 +215,13 @@ void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t 
 	}
 }
 
-void chrome_call(struct exporter *x, const struct export_event *e, bool end)
+void chrome_call(struct exporter *x, const struct export_event *e, uint64_t lasts_ns, bool end)
 {
 	emit_text(&x->out, ",\"call\":true");
 	if (end)
 		return;
 	emit_text(&x->out, ",\"lasts\":");
-	emit_us(&x->out, e->end_ns - e->start_ns);
+	emit_us(&x->out, lasts_ns);
 	emit_text(&x->out, ",\"self\":");
 	emit_us(&x->out, e->view.time_ns);
 	emit_text(&x->out, ",\"overhead\":");
@@ -262,7 +262,7 @@ static void overlapping(struct exporter *x, const struct export_event *e)
 		emit_text(&x->out, ",\"id\":\"0x");
 		emit_hex(&x->out, e->view.id, 8);
 		emit_text(&x->out, "\"");
-		chrome_call(x, e, end);
+		chrome_call(x, e, e->end_ns - e->start_ns, end);
 		if (!end) {
 			chrome_tail(x, e, p->label, p->category);
 		} else {

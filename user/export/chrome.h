@@ -68,7 +68,7 @@ uint64_t chrome_duration(struct exporter *x, const struct export_event *e);
 /* X with its durations, up to the tail: the caller ends it with chrome_tail(). */
 void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t dur_ns);
 /* What marks an async item as a call that couldn't be a slice, for readers that want the recording back. */
-void chrome_call(struct exporter *x, const struct export_event *e, bool end);
+void chrome_call(struct exporter *x, const struct export_event *e, uint64_t lasts_ns, bool end);
 /* ,"name":…,"cat":…,"args":{…}} of an event, from the cache where it can be. */
 void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat);
 /* "data":{…} with what is known of the event, and, if wanted, "detail" beside it. */

@@ -115,12 +115,16 @@ static void begin_data(struct exporter *x, struct emit *out, const char *name, c
 {
 	char frame[33];
 
-	shown_frame_id(e->timeline, frame);
-	emit_text(out, "\"beginData\":{\"frame\":");
-	emit_json(out, frame);
-	url_member(x, out, "url", e->view.detail->url);
+	emit_text(out, "\"beginData\":{");
 	if (!strcmp(name, "Layout"))
-		emit_text(out, ",\"dirtyObjects\":\"?\",\"totalObjects\":\"?\"");
+		emit_text(out, "\"dirtyObjects\":\"?\",\"totalObjects\":\"?\"");
+	else
+		emit_text(out, "\"startLine\":0");
+	if (e->timeline->frame) {
+		shown_frame_id(e->timeline, frame);
+		emit_member(out, "frame", frame);
+	}
+	url_member(x, out, "url", e->view.detail->url);
 	emit_text(out, "},");
 }
 

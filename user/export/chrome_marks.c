@@ -129,6 +129,21 @@ int chrome_mark(struct exporter *x, const struct session_mark *m)
 	return x->out.error;
 }
 
+/* The object that the parent frame is. */
+static void parent_member(struct exporter *x, const struct timeline *t)
+{
+	size_t nr;
+	const struct timeline *all = session_timelines(x->s, &nr);
+
+	for (size_t i = 0; t->parent_frame_id && i < nr; i++)
+		if (all[i].frame_id == t->parent_frame_id) {
+			emit_text(&x->out, ",\"parent\":\"0x");
+			emit_hex(&x->out, all[i].id, 8);
+			emit_text(&x->out, "\"");
+			return;
+		}
+}
+
 static void frame_object(struct exporter *x, char phase, const struct timeline *t, uint64_t ts_ns)
 {
 	chrome_process_item(x, phase, ts_ns, t->process);
@@ -144,6 +159,7 @@ static void frame_object(struct exporter *x, char phase, const struct timeline *
 		emit_string(&x->out, t->main ? "true" : "false");
 		emit_member_u64(&x->out, "frameID", t->frame_id);
 		emit_member_u64(&x->out, "parentFrameID", t->parent_frame_id);
+		parent_member(x, t);
 		emit_text(&x->out, "}");
 	}
 	emit_text(&x->out, "}}");

@@ -255,20 +255,20 @@ static void track_detail(struct exporter *x, const struct export_event *e)
 	emit_text(out, "}}");
 }
 
-static void track_entry(struct exporter *x, const struct export_event *e)
+static void track_entry(struct exporter *x, const struct export_event *e, uint64_t dur_ns)
 {
 	struct devtools_profile *profile = x->profile;
 	const char *label = e->view.probe < x->nr_probes ? x->probes[e->view.probe].label : "?";
 
 	profile->next_id++;
 	for (int end = 0; end < 2; end++) {
-		uint64_t ns = end ? e->end_ns : e->start_ns;
+		uint64_t ns = end ? e->start_ns + dur_ns : e->start_ns;
 
 		chrome_item(x, end ? 'e' : 'b', ns, e->view.thread);
 		emit_text(&x->out, ",\"id2\":{\"local\":\"0x");
 		emit_hex(&x->out, profile->next_id, 8);
 		emit_text(&x->out, "\"}");
-		chrome_call(x, e, end);
+		chrome_call(x, e, dur_ns, end);
 		chrome_name(x, label, "blink.user_timing");
 		if (!end) {
 			emit_text(&x->out, "\"startTime\":");
@@ -311,12 +311,12 @@ static int devtools_event(struct exporter *x, const struct export_event *e)
 	if (e->view.type == EVENT_CSS_SELECTOR_MATCHING && below_recalculation(x, &e->view))
 		return 0;	/* in its recalculation's statistics */
 	if (e->overlapping) {
-		track_entry(x, e);
+		track_entry(x, e, e->end_ns - e->start_ns);
 		return x->out.error;
 	}
 	dur_ns = chrome_duration(x, e);
 	if (!name) {
-		track_entry(x, e);
+		track_entry(x, e, dur_ns);
 		return x->out.error;
 	}
 	if (!e->thread_depth && x->threads[e->view.thread].main && strcmp(name, "RunTask"))

@@ -259,7 +259,8 @@ uint32_t import_add(struct import *im, const struct import_item *item)
 {
 	struct import_item *more;
 
-	if (im->nr_items == IMPORT_MAX_ITEMS || item->probe >= im->nr_probes || item->thread >= im->nr_threads)
+	if (im->nr_items == IMPORT_MAX_ITEMS || item->probe >= im->nr_probes ||
+	    (item->kind != IMPORT_LOSS && item->thread >= im->nr_threads))
 		return IMPORT_NONE;
 	more = grow(im->items, im->nr_items, &im->cap_items, sizeof(*more));
 	if (!more)

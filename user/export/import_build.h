@@ -19,7 +19,8 @@ struct import_args {
 void import_arg_int(struct import_args *a, int field, int64_t v);
 void import_arg_text(struct import_args *a, int field, const char *s);	/* cut at RECORD_MAX_STRING; NULL: nothing */
 
-enum import_kind { IMPORT_SPAN, IMPORT_SUM, IMPORT_MARK, IMPORT_LOSS };
+/* In the order in which those of one time are written; IMPORT_FRAME is a mark that what follows refers to. */
+enum import_kind { IMPORT_FRAME, IMPORT_SPAN, IMPORT_SUM, IMPORT_MARK, IMPORT_LOSS };
 
 struct import_item {
 	uint64_t start_ns, end_ns;	/* from any origin; made relative to the first one when written */

@@ -302,7 +302,7 @@ static bool add_instant(struct chrome *c, const struct event *e)
 static bool add_frame(struct chrome *c, const struct event *e)
 {
 	const json_t *snapshot = json_object_get(e->args, "snapshot");
-	struct import_item item = { .kind = IMPORT_MARK, .start_ns = e->ts_ns, .end_ns = e->ts_ns, .thread = e->thread,
+	struct import_item item = { .kind = IMPORT_FRAME, .start_ns = e->ts_ns, .end_ns = e->ts_ns, .thread = e->thread,
 				    .parent = IMPORT_NONE };
 	bool gone = e->phase == 'D';
 	char name[40];
@@ -314,7 +314,7 @@ static bool add_frame(struct chrome *c, const struct event *e)
 	import_arg_int(&c->args, FIELD_FRAME, frame_number(c, name));
 	if (!gone) {
 		const char *url = string_of(snapshot, "url");
-		uint64_t parent = count_of(snapshot, "parentFrameID");
+		uint64_t parent = id_of(json_object_get(snapshot, "parent"));
 
 		import_arg_text(&c->args, FIELD_URL, url && *url ? url : NULL);
 		snprintf(name, sizeof(name), "%032llx", (unsigned long long)parent);

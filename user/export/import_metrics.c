@@ -151,7 +151,7 @@ struct sample {
 	uint64_t ts_ns, time_ns, cpu_ns;	/* UINT64_MAX: not said */
 	uint32_t node, hits;
 	const char *marker;
-	bool call;
+	bool call, sum;
 };
 
 static uint64_t nanoseconds(double v, double scale)
@@ -172,7 +172,7 @@ static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
 	*ret = (struct sample){
 		.ts_ns = nanoseconds(json_number_value(ts), 1e6), .time_ns = UINT64_MAX, .cpu_ns = UINT64_MAX, .hits = 1,
 		.node = index_of(o, "stackId", m->nr_nodes), .marker = json_string_value(json_object_get(o, "marker")),
-		.call = json_is_integer(json_object_get(o, "tid")),
+		.call = json_is_integer(json_object_get(o, "tid")), .sum = json_is_true(json_object_get(o, "sum")),
 	};
 	json_array_foreach(values, i, v) {
 		uint64_t ns;
@@ -225,32 +225,50 @@ static void close_level(struct metrics *m, struct track *t, uint64_t ts_ns)
 	}
 }
 
-static int open_level(struct metrics *m, struct track *t, uint32_t node, const struct sample *s, bool leaf)
+static bool use_frame(struct metrics *m, uint32_t node, const char *marker, struct import_item *item)
 {
 	uint32_t frame = m->nodes[node].frame;
+
+	if (frame == IMPORT_NONE)
+		return false;
+	if (m->frame_probe[frame] == IMPORT_NONE)
+		read_frame(m, frame, marker);
+	item->probe = m->frame_probe[frame];
+	item->args = m->frame_args[frame];
+	return true;
+}
+
+/* A sum of calls below the level that it lies in, which leaves those open that began since. */
+static int take_sum(struct metrics *m, struct track *t, uint32_t above, const struct sample *s)
+{
+	uint64_t time = s->time_ns != UINT64_MAX ? s->time_ns : s->cpu_ns != UINT64_MAX ? s->cpu_ns : 0;
+	struct import_item item = { .kind = IMPORT_SUM, .start_ns = s->ts_ns, .end_ns = s->ts_ns + time,
+				    .cpu_ns = s->cpu_ns < time ? s->cpu_ns : time, .hits = s->hits, .thread = t->thread,
+				    .parent = above ? t->levels[above - 1].item : IMPORT_NONE, .args = IMPORT_NONE };
+
+	if (!use_frame(m, s->node, s->marker, &item)) {
+		m->counts->cut++;
+		return 0;
+	}
+	if (above)
+		t->levels[above - 1].child_ns += item.cpu_ns;
+	return import_add(m->im, &item) == IMPORT_NONE ? -E2BIG : 0;
+}
+
+static int open_level(struct metrics *m, struct track *t, uint32_t node, const struct sample *s, bool leaf)
+{
 	struct import_item item = { .kind = IMPORT_SPAN, .start_ns = s->ts_ns, .end_ns = s->ts_ns, .cpu_ns = UINT64_MAX,
 				    .self_ns = UINT64_MAX, .thread = t->thread, .parent = IMPORT_NONE, .args = IMPORT_NONE };
 	struct level *l = &t->levels[t->nr];
 
-	if (frame == IMPORT_NONE || t->nr == RECORD_MAX_DEPTH) {
+	if (t->nr == RECORD_MAX_DEPTH || !use_frame(m, node, leaf ? s->marker : NULL, &item)) {
 		m->counts->cut++;
 		return 0;
 	}
-	if (m->frame_probe[frame] == IMPORT_NONE)
-		read_frame(m, frame, leaf ? s->marker : NULL);
-	item.probe = m->frame_probe[frame];
-	item.args = m->frame_args[frame];
 	*l = (struct level){ .node = node, .child_end_ns = s->ts_ns };
 	if (leaf && s->call) {
 		l->own_ns = s->time_ns != UINT64_MAX ? s->time_ns : s->cpu_ns != UINT64_MAX ? s->cpu_ns : 0;
 		item.self_ns = s->cpu_ns < l->own_ns ? s->cpu_ns : l->own_ns;
-	}
-	if (leaf && s->call && s->hits > 1) {
-		item.kind = IMPORT_SUM;
-		item.end_ns += l->own_ns;
-		item.cpu_ns = item.self_ns;
-		item.hits = s->hits;
-		return import_add(m->im, &item) == IMPORT_NONE ? -E2BIG : 0;
 	}
 	l->item = import_add(m->im, &item);
 	if (l->item == IMPORT_NONE)
@@ -269,6 +287,8 @@ static int take_sample(struct metrics *m, struct track *t, const struct sample *
 		path[nr++] = n;
 	while (keep < nr && keep < t->nr && t->levels[keep].node == path[nr - 1 - keep])
 		keep++;
+	if (s->sum && keep + 1 >= nr)
+		return take_sum(m, t, nr ? nr - 1 : 0, s);
 	/* each such sample is a call of its own */
 	if (s->call && keep == nr && keep)
 		keep--;
@@ -289,7 +309,6 @@ static void add_loss(struct metrics *m, json_int_t lost, uint64_t ns)
 	if (lost <= 0)
 		return;
 	item.hits = lost < UINT32_MAX ? lost : UINT32_MAX;
-	item.thread = import_thread(m->im, 0, 0, NULL);
 	item.probe = import_probe(m->im, "(unknown)", "", EVENT_GENERIC, PROBE_KIND_SPAN, ROLE_NONE, "");
 	import_add(m->im, &item);
 }

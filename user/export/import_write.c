@@ -322,6 +322,7 @@ static int write_items(struct write *wr)
 		switch (item->kind) {
 		case IMPORT_SPAN: rc = write_span(wr, wr->order[i]); break;
 		case IMPORT_SUM: rc = write_sum(wr, wr->order[i]); break;
+		case IMPORT_FRAME:
 		case IMPORT_MARK: rc = write_mark(wr, item); break;
 		default: rc = write_loss(wr, item);
 		}

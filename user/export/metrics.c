@@ -110,6 +110,9 @@ static int event(struct exporter *x, const struct export_event *e)
 	emit_text(&x->out, "\",\"pid\":");
 	emit_u64(&x->out, x->threads[v->thread].pid);
 	emit_member_u64(&x->out, "tid", x->threads[v->thread].tid);
+	/* it stands for several calls, from the first to the last of them */
+	if (e->overlapping)
+		emit_text(&x->out, ",\"sum\":true");
 	emit_text(&x->out, ",\"metric\":[");
 	emit_u64(&x->out, v->hits);
 	emit_text(&x->out, ",");

@@ -518,11 +518,8 @@ static __always_inline long read_short_str(__u8 *dst, __u32 max, __u64 p, bool *
 	__u32 room = max + 2;
 	long n;
 
-	/*
-	 * A fixed number of bytes from the text's own page costs half as much as looking for the end in the kernel. Not
-	 * from the next page: the program may never touch that one, and it might be made to wait there.
-	 */
-	if (sleepable && (p & 4095) <= 4096 - SHORT_BYTES && !bpf_copy_from_user(dst, SHORT_BYTES, (void *)p)) {
+	/* a fixed number of bytes, none of them from a page that the text may not reach, costs less than a search */
+	if ((p & 4095) <= 4096 - SHORT_BYTES && !bpf_probe_read_user(dst, SHORT_BYTES, (void *)p)) {
 		for (__u32 i = 0; i < SHORT_BYTES; i += 8) {
 			__u64 w = *(__u64 *)(dst + i), zero = (w - ones) & ~w & ones << 7;
 

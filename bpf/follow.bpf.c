@@ -71,29 +71,11 @@ int BPF_PROG(fs_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-static __always_inline struct thread *live_thread(struct task_struct *task)
+static __always_inline struct thread *live_thread(__u32 tid)
 {
-	struct thread *t = bpf_task_storage_get(&threads, task, NULL, 0);
+	struct thread *t = thread_find(tid);
 
 	return t && ctl.epoch && t->epoch == ctl.epoch ? t : NULL;
-}
-
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(fs_exec, struct task_struct *task)
-{
-	struct thread *t;
-
-	if (!is_target(task->tgid))
-		return 0;
-	t = live_thread(bpf_get_current_task_btf());
-	if (t) {
-		stack_close_all(t, bpf_ktime_get_ns());
-		buf_flush(t);
-		/* a thread that isn't the first takes over the process's number */
-		t->tid = task->pid;
-	}
-	task_record(REC_EXEC, task->pid, task->tgid, 0, task);
-	return 0;
 }
 
 static long drop_chunk(__u64 i, struct thread **ctx)
@@ -104,20 +86,44 @@ static long drop_chunk(__u64 i, struct thread **ctx)
 	return 0;
 }
 
+/* The thread is no more: its calls end, its slot becomes free. */
+static __always_inline void thread_release(__u32 tid)
+{
+	struct thread *t = thread_find(tid);
+	__u32 first = bucket_of(tid);
+
+	if (!t)
+		return;
+	if (ctl.epoch && t->epoch == ctl.epoch) {
+		stack_close_all(t, bpf_ktime_get_ns());
+		buf_flush(t);
+	}
+	if (t->max_top > CHUNK_FRAMES)
+		bpf_loop(NR_CHUNKS - 1, drop_chunk, &t, 0);
+	t->epoch = 0;
+	for (int i = 0; i < BUCKET_SLOTS; i++)
+		if (owners.tid[first + i] == tid)
+			owners.tid[first + i] = 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(fs_exec, struct task_struct *task, pid_t old_pid)
+{
+	if (!is_target(task->tgid))
+		return 0;
+	/* a thread that isn't the first takes over the process's number: it begins anew */
+	thread_release(old_pid);
+	task_record(REC_EXEC, task->pid, task->tgid, 0, task);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fs_task_exit, struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
-	struct thread *t;
 
 	/* first, since the process may have come to its end, below, while this thread was on its way here */
-	t = live_thread(bpf_get_current_task_btf());
-	if (t) {
-		stack_close_all(t, bpf_ktime_get_ns());
-		buf_flush(t);
-		if (t->max_top > CHUNK_FRAMES)
-			bpf_loop(NR_CHUNKS - 1, drop_chunk, &t, 0);
-	}
+	thread_release(task->pid);
 	if (!is_target(tgid) || BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	task_record(REC_EXIT, task->pid, tgid, 0, task);
@@ -133,7 +139,7 @@ int BPF_PROG(fs_rename, struct task_struct *task, const char *comm)
 
 	if (!is_target(task->tgid))
 		return 0;
-	t = live_thread(task);
+	t = live_thread(task->pid);
 	/* only by itself: its buffer isn't another thread's to write to */
 	if (!t || task != bpf_get_current_task_btf())
 		return 0;
@@ -151,7 +157,7 @@ int fs_close(struct bpf_iter__task *ctx)
 
 	if (!task || !ctl.closing)
 		return 0;
-	t = bpf_task_storage_get(&threads, task, NULL, 0);
+	t = thread_find(task->pid);
 	if (!t || t->epoch != ctl.closing)
 		return 0;
 	if (t->off_at) {

@@ -10,7 +10,7 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 	if (!epoch)
 		return 0;
-	t = bpf_task_storage_get(&threads, prev, NULL, 0);
+	t = thread_find(prev->pid);
 	if (t && t->epoch == epoch) {
 		__u64 now = bpf_ktime_get_ns();
 
@@ -19,7 +19,7 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (t->len > CHUNK_BYTES && !t->busy && buf_may_go(t, now))
 			buf_flush(t);
 	}
-	t = bpf_task_storage_get(&threads, next, NULL, 0);
+	t = thread_find(next->pid);
 	if (t && t->off_at) {
 		t->off_sum += bpf_ktime_get_ns() - t->off_at;
 		t->off_at = 0;

@@ -8,23 +8,30 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define MAX_RETURN_PROBES 64	/* MAX_URETPROBE_DEPTH of kernel/events/uprobes.c */
 
-/* A thread's state, if it belongs to the target. */
-static __noinline struct thread *thread_new(struct task_struct *task, __u32 probe)
+/* A slot for a thread that has none, if it belongs to the target. */
+static __noinline struct thread *thread_new(__u32 tid, __u32 tgid, __u32 probe)
 {
-	__u32 tgid = task->tgid;
+	__u32 first = bucket_of(tid), slot;
 	struct thread *t;
 
 	if (!bpf_map_lookup_elem(&targets, &tgid))
 		return NULL;
-	t = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t) {
-		__sync_fetch_and_add(&ctl.no_memory, 1);
-		__sync_fetch_and_add(&ctl.lost, 1);
-		COUNT(probe, lost_begins, 1);
-		return NULL;
+	for (int i = 0; i < BUCKET_SLOTS; i++) {
+		slot = first + i;
+		if (owners.tid[slot] || __sync_val_compare_and_swap(&owners.tid[slot], 0, tid))
+			continue;
+		t = bpf_map_lookup_elem(&threads, &slot);
+		if (!t)
+			break;
+		t->epoch = 0;
+		t->max_top = 0;
+		t->next_id = (__sync_fetch_and_add(&ctl.serial, 1) + 1) << 32;
+		return t;
 	}
-	t->next_id = (__sync_fetch_and_add(&ctl.serial, 1) + 1) << 32;
-	return t;
+	__sync_fetch_and_add(&ctl.no_room, 1);
+	__sync_fetch_and_add(&ctl.lost, 1);
+	COUNT(probe, lost_begins, 1);
+	return NULL;
 }
 
 /* The first hit of a recording: nothing of an earlier one may show. */
@@ -56,10 +63,10 @@ __noinline int thread_reset(struct thread *t, __u32 epoch)
 
 static __always_inline struct thread *thread_get(struct task_struct *task, __u32 epoch, __u32 probe)
 {
-	struct thread *t = bpf_task_storage_get(&threads, task, NULL, 0);
+	struct thread *t = thread_find(task->pid);
 
 	if (unlikely(!t)) {
-		t = thread_new(task, probe);
+		t = thread_new(task->pid, task->tgid, probe);
 		if (!t)
 			return NULL;
 	}
@@ -289,7 +296,7 @@ static __always_inline int end(__u32 probe, __u64 sp)
 
 	if (!epoch)
 		return 0;
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	t = thread_find(bpf_get_current_pid_tgid());
 	if (unlikely(!t || t->epoch != epoch))
 		return end_unknown(probe);
 	t->busy = 1;

@@ -8,6 +8,13 @@
 #endif
 #include "record.h"
 
+#define SLOTS_MAX 16384	/* threads that can be watched at a time, at most; a power of two */
+#define BUCKET_SLOTS 8	/* where a thread may have its slot: half a cache line of numbers */
+
+struct owners {
+	__u32 tid[SLOTS_MAX];	/* 0: the slot is free */
+};
+
 struct control {
 	volatile __u32 epoch;		/* number of the running recording; 0: not armed. Arms every probe at once */
 	volatile __u32 closing;		/* the recording whose open calls the iterator closes */
@@ -18,7 +25,7 @@ struct control {
 	volatile __u64 serial;		/* threads seen so far */
 	volatile __u64 lost;		/* records of any kind that found no room */
 	volatile __u64 lost_other;	/* of those the ones that belong to no probe */
-	volatile __u64 no_memory;	/* calls without a thread state: counted as lost begins */
+	volatile __u64 no_room;		/* calls of threads beyond what can be watched: counted as lost begins */
 	volatile __u32 nr_off;		/* probes that are switched off while attached, */
 	volatile __u32 pad;
 	volatile __u64 off[RECORD_MAX_PROBES / 64];	/* a bit for each */

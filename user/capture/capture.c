@@ -38,6 +38,7 @@ struct capture {
 	struct utsname uname;
 	uint32_t epoch;		/* recordings so far */
 	bool armed;
+	size_t threads;		/* of all processes, when the capture was opened */
 	uint64_t begin_ns, cpu_ns, flush_ns, reap_ns;
 	int64_t begin_realtime_ns;
 	int write_rc;
@@ -154,6 +155,8 @@ static int find_everything(struct capture *c, struct error *err)
 
 	for (size_t i = 0; !rc && i < (c->opt.no_follow ? 1 : l.nr); i++)
 		rc = table_add_process(&c->table, l.p[i].pid, &c->opt, err);
+	for (size_t i = 0; i < l.nr; i++)
+		c->threads += l.p[i].threads;
 	if (!rc && !table_attachable(&c->table))
 		rc = table_explain_nothing(&c->table, &c->opt, &l, err);
 	process_list_free(&l);
@@ -178,6 +181,7 @@ static int open_parts(struct capture *c, struct error *err)
 {
 	struct load_options lo = {
 		.rung = c->opt.rung, .ring_bytes = c->opt.ring_bytes ?: DEFAULT_RING_BYTES, .max_probes = c->table.cap,
+		.threads = c->threads,
 	};
 	int rc = load_programs(&lo, &c->loaded, err);
 

@@ -15,6 +15,8 @@
 #define TRACE_UPROBE_MULTI 48	/* uapi/linux/bpf.h, 6.6 */
 #define TRACE_UPROBE_SESSION 57	/* and 6.13 */
 
+#define SLOTS_MIN 512
+
 static const char *const rung_options[] = { "session", "multi", "links" };
 
 const char *rung_name(enum rung r)
@@ -65,11 +67,14 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	struct loaded l = { .rung = rung, .sleepable = sleepable, .ncpus = libbpf_num_possible_cpus() };
 	int multi = rung == RUNG_LINKS ? 0 : TRACE_UPROBE_MULTI;
 	struct programs *s = programs__open();
+	size_t slots = SLOTS_MIN;
 	int rc;
 
 	if (!s)
 		return -errno;
 	l.skel = s;
+	while (slots < opt->threads * 4 && slots < SLOTS_MAX)
+		slots *= 2;
 	set_program(s->progs.fs_session, rung == RUNG_SESSION, TRACE_UPROBE_SESSION, sleepable);
 	set_program(s->progs.fs_begin_return, rung != RUNG_SESSION, multi, sleepable);
 	set_program(s->progs.fs_return, rung != RUNG_SESSION, multi, sleepable);
@@ -78,6 +83,8 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	s->rodata->sleepable = sleepable;
 	s->rodata->ring_bytes = opt->ring_bytes;
 	s->rodata->nr_probes = opt->max_probes;
+	s->rodata->nr_buckets = slots / BUCKET_SLOTS;
+	bpf_map__set_max_entries(s->maps.threads, slots);
 	bpf_map__set_max_entries(s->maps.ring, opt->ring_bytes);
 	bpf_map__set_max_entries(s->maps.specs, opt->max_probes);
 	bpf_map__set_max_entries(s->maps.stats, opt->max_probes);

@@ -31,6 +31,7 @@ struct load_options {
 	const char *rung;	/* "session", "multi", "links", or NULL */
 	size_t ring_bytes;
 	size_t max_probes;
+	size_t threads;		/* of the target now: room is made for several times as many */
 };
 
 struct loaded {

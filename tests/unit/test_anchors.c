@@ -302,8 +302,61 @@ static void test_unwind_table(void **state)
 	m.eh_frame = true;
 	made_fde(&m, m.label[1], m.label[1] + 6);
 	made_fde(&m, start, made_here(&m));
+	made_word(&m, start);
 	made_end(&m, "unwind");
 	means(&m, "Sheet::parse", start);
+	unlink(m.path);
+}
+
+/*
+ * 1: if (…) goto its cold part, which refers to the text, and goes back; 2 calls 1.
+ * 3 and 4 share a cold part; 5 is a part that nothing leads to.
+ */
+static void test_cold_parts(void **state)
+{
+	struct made_elf m;
+	uint64_t own, shared, lost, start[7];
+
+	(void)state;
+	made_begin(&m);
+	own = made_text(&m, "Own::part");
+	shared = made_text(&m, "Shared::part");
+	lost = made_text(&m, "Lost::part");
+	for (int i = 1; i < 5; i++) {
+		made_function(&m, i);
+		if (i == 2)
+			made_call(&m, 1);
+		else
+			made_branch(&m, i == 1 ? 11 : 12);
+		made_label(&m, 20 + i);
+		made_leave(&m);
+		start[i] = made_here(&m);
+	}
+	made_align(&m);
+	made(&m, 0x90, 0x90, 0x90);	/* parts don't begin on the grid */
+	made_label(&m, 11);
+	made_lea(&m, own);
+	made_jump(&m, 21);
+	made_label(&m, 12);
+	made_lea(&m, shared);
+	made(&m, 0x0f, 0x0b);
+	made_label(&m, 13);
+	made_lea(&m, lost);
+	made(&m, 0x0f, 0x0b);
+	m.eh_frame = true;
+	for (int i = 1; i < 5; i++)
+		made_fde(&m, m.label[i], start[i]);
+	made_fde(&m, m.label[11], m.label[12]);
+	made_fde(&m, m.label[12], m.label[13]);
+	made_fde(&m, m.label[13], made_here(&m));
+	for (int i = 2; i < 5; i++)
+		made_word(&m, m.label[i]);
+	made_end(&m, "cold");
+	means(&m, "Own::part", m.label[1]);
+	means(&m, "^Own::part", m.label[1]);
+	means(&m, "^^Own::part", m.label[2]);
+	means(&m, "Shared::part", 0);
+	means(&m, "Lost::part", 0);
 	unlink(m.path);
 }
 
@@ -336,7 +389,7 @@ int main(void)
 		cmocka_unit_test(test_two_callers), cmocka_unit_test(test_many_callers),
 		cmocka_unit_test(test_merged_text), cmocka_unit_test(test_text_twice),
 		cmocka_unit_test(test_bytes_in_constants), cmocka_unit_test(test_bare_starts),
-		cmocka_unit_test(test_unwind_table),
+		cmocka_unit_test(test_unwind_table), cmocka_unit_test(test_cold_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void open_code(const struct made_elf *m, struct opened *o)
 
 	assert_int_equal(image_open(m->path, &o->img, &err), 0);
 	assert_int_equal(scan_run(o->img, NULL, 0, &o->scan, &err), 0);
-	code_map_init(&o->map, o->scan);
+	code_map_init(&o->map, o->img, o->scan);
 }
 
 static void close_code(const struct made_elf *m, struct opened *o)
@@ -81,6 +81,49 @@ static void test_exits(void **state)
 	assert_int_equal(exits[0], virtual1);
 	assert_true(complete);
 	assert_int_equal(exits_of(&o, m.label[4], exits, &complete), 0);
+	assert_false(complete);
+	close_code(&m, &o);
+}
+
+/* 1 has a cold part that returns, and one that only fails; a branch to 2's start is a tail call that no exit probe sees. */
+static void test_exits_of_parts(void **state)
+{
+	uint64_t exits[8], end1, end2;
+	struct made_elf m;
+	struct opened o;
+	bool complete;
+
+	(void)state;
+	made_begin(&m);
+	made_function(&m, 1);
+	made_branch(&m, 11);
+	made_branch(&m, 12);
+	made_label(&m, 21);
+	made_leave(&m);
+	end1 = made_here(&m);
+	made_function(&m, 2);
+	made_branch(&m, 1);
+	made_leave(&m);
+	end2 = made_here(&m);
+	made(&m, 0x90, 0x90);
+	made_label(&m, 11);
+	made_branch(&m, 21);
+	made(&m, 0x5d, 0xc3);
+	made_label(&m, 12);
+	made(&m, 0x0f, 0x0b);
+	made_label(&m, 13);
+	m.eh_frame = true;
+	made_fde(&m, m.label[1], end1);
+	made_fde(&m, m.label[2], end2);
+	made_fde(&m, m.label[11], m.label[12]);
+	made_fde(&m, m.label[12], m.label[13]);
+	made_end(&m, "parts");
+	open_code(&m, &o);
+	assert_int_equal(exits_of(&o, m.label[1], exits, &complete), 2);
+	assert_int_equal(exits[0], end1 - 1);
+	assert_int_equal(exits[1], m.label[12] - 1);
+	assert_true(complete);
+	assert_int_equal(exits_of(&o, m.label[2], exits, &complete), 1);
 	assert_false(complete);
 	close_code(&m, &o);
 }
@@ -295,7 +338,7 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_exits), cmocka_unit_test(test_exits_of_parts), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
 		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
 	};
 

@@ -242,6 +242,8 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 	if (n < cap && m->helpers)
 		n += snprintf(s->evidence + n, cap - n, "; %u reporting function%s climbed", m->helpers,
 			      m->helpers > 1 ? "s" : "");
+	if (n < cap && m->cold)
+		n += snprintf(s->evidence + n, cap - n, "; through its cold part");
 	if (n < cap && lead->calls[0])
 		n += snprintf(s->evidence + n, cap - n, "; calls %s", lead->calls);
 	if (n < cap && lead->callers[0])

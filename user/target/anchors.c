@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "target/anchors.h"
+#include "target/fragments.h"
 #include "target/strings.h"
 
 /* A function that reports for another is made for one place, sometimes copied with it into a few. With more callers it
@@ -25,6 +26,12 @@ struct climbers {
 	size_t nr, cap;
 };
 
+/* A climber that has come to a function through the instruction at `at`; yet to be looked at. */
+struct arrival {
+	struct climber climber;
+	uint64_t at;
+};
+
 struct term_state {
 	const struct anchor_term *term;
 	struct anchor_set set;
@@ -44,6 +51,8 @@ struct anchor_finder {
 	size_t nr_anchors;
 	struct anchor_set *sets;	/* of whole anchors */
 	struct climbers now, later;
+	struct arrival *arrivals;
+	size_t nr_arrivals, cap_arrivals;
 	bool failed;
 };
 
@@ -112,8 +121,24 @@ static bool first_visit(struct anchor_finder *f, struct term_state *t, uint64_t 
 	return true;
 }
 
-/* The function of c->match was reached through the instruction at `at`: is it meant, or does the climb go on? */
-static void arrive(struct anchor_finder *f, struct climber *c, uint64_t at)
+static void arrive(struct anchor_finder *f, const struct climber *c, uint64_t at)
+{
+	if (f->nr_arrivals == f->cap_arrivals) {
+		size_t cap = f->cap_arrivals ? 2 * f->cap_arrivals : 256;
+		struct arrival *p = realloc(f->arrivals, cap * sizeof(*p));
+
+		if (!p) {
+			f->failed = true;
+			return;
+		}
+		f->arrivals = p;
+		f->cap_arrivals = cap;
+	}
+	f->arrivals[f->nr_arrivals++] = (struct arrival){ *c, at };
+}
+
+/* Is the function meant that was reached through the instruction at `at`, or does the climb go on? */
+static void judge(struct anchor_finder *f, struct climber *c, uint64_t at)
 {
 	struct term_state *t = &f->terms[c->term];
 
@@ -128,15 +153,60 @@ static void arrive(struct anchor_finder *f, struct climber *c, uint64_t at)
 	}
 }
 
-static bool refers(const struct code_map *map, const struct function *fn, uint64_t at, uint64_t target)
+static struct fragment *find_fragment(struct fragment *v, size_t nr, uint64_t start)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].part.start == start)
+			return &v[i];
+	return NULL;
+}
+
+/* Puts functions in the place of their cold parts and judges all that have arrived. */
+static int judge_arrivals(struct anchor_finder *f)
+{
+	struct fragment *parts = calloc(f->nr_arrivals + 1, sizeof(*parts));
+	size_t nr = 0;
+	int rc;
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr_arrivals; i++) {
+		const struct function *fn = &f->arrivals[i].climber.match.function;
+
+		if (fn->proof == PROOF_FDE && !find_fragment(parts, nr, fn->start))
+			parts[nr++].part = *fn;
+	}
+	rc = fragments_resolve(&f->map, parts, nr);
+	for (size_t i = 0; i < f->nr_arrivals && !rc; i++) {
+		struct climber *c = &f->arrivals[i].climber;
+		const struct fragment *part = find_fragment(parts, nr, c->match.function.start);
+
+		if (part && part->verdict == FRAGMENT_LOST)
+			continue;
+		if (part && part->verdict == FRAGMENT_OWNED) {
+			c->match.function = part->owner;
+			c->match.cold = true;
+			c->helper = false;	/* what is unlikely can be gone around */
+			judge(f, c, part->from);
+		} else {
+			judge(f, c, f->arrivals[i].at);
+		}
+	}
+	f->nr_arrivals = 0;
+	free(parts);
+	return rc;
+}
+
+/* The address of the instruction at `at` that refers to target; 0 if there is none. */
+static uint64_t reference_at(const struct code_map *map, const struct function *fn, uint64_t at, uint64_t target)
 {
 	struct insn insn;
 
 	/* the pass reports the byte where a REX prefix would be; without one the instruction is the next */
 	for (uint64_t a = at; a <= at + 1; a++)
 		if (function_has_insn(map, fn, a, &insn) && insn.has_target && insn.target == target)
-			return true;
-	return false;
+			return a;
+	return 0;
 }
 
 static void start_from_refs(struct anchor_finder *f)
@@ -144,8 +214,12 @@ static void start_from_refs(struct anchor_finder *f)
 	for (size_t i = 0; i < f->scan->nr_refs; i++) {
 		const struct scan_ref *r = &f->scan->refs[i];
 		struct function fn;
+		uint64_t at;
 
-		if (!function_at(&f->map, r->at, &fn) || !refers(&f->map, &fn, r->at, r->target))
+		if (!function_at(&f->map, r->at, &fn))
+			continue;
+		at = reference_at(&f->map, &fn, r->at, r->target);
+		if (!at)
 			continue;
 		for (size_t h = 0; h < f->nr_hits; h++) {
 			if (f->hits[h].vaddr != r->target)
@@ -156,8 +230,8 @@ static void start_from_refs(struct anchor_finder *f)
 
 				if (strcmp(f->terms[t].term->text, f->terms[f->hits[h].text].term->text))
 					continue;
-				c.match = (struct anchor_match){ .function = fn, .ref = r->at };
-				arrive(f, &c, r->at);
+				c.match = (struct anchor_match){ .function = fn, .ref = at };
+				arrive(f, &c, at);
 			}
 		}
 	}
@@ -276,7 +350,7 @@ static int climb_level(struct anchor_finder *f)
 
 		for (size_t i = 0; i < f->now.nr; i++)
 			climb_one(f, &f->now.v[i], &l, fns, n);
-		rc = 0;
+		rc = judge_arrivals(f);
 	}
 	free(starts);
 	free(fns);
@@ -399,9 +473,11 @@ static int finder_run(struct anchor_finder *f, struct error *err)
 	rc = run_scan(f, err);
 	if (rc)
 		return rc;
-	code_map_init(&f->map, f->scan);
+	code_map_init(&f->map, f->image, f->scan);
 	start_from_refs(f);
-	rc = climb(f);
+	rc = judge_arrivals(f);
+	if (!rc)
+		rc = climb(f);
 	note_absence(f);
 	for (size_t a = 0; a < f->nr_anchors && !rc; t += f->anchors[a].nr_terms, a++)
 		rc = combine(f, a, t);
@@ -456,6 +532,7 @@ void anchor_finder_free(struct anchor_finder *f)
 	free(f->hits);
 	free(f->now.v);
 	free(f->later.v);
+	free(f->arrivals);
 	scan_free(f->scan);
 	free(f);
 }

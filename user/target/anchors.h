@@ -46,6 +46,7 @@ int anchor_parse(const char *text, struct anchor *ret, struct error *err);
 struct anchor_match {
 	struct function function;
 	unsigned int helpers;	/* reporting functions passed on the way */
+	bool cold;		/* the way led through its cold part */
 	uint64_t ref;		/* vaddr of the reference in the first of them */
 };
 

@@ -54,6 +54,8 @@ struct arch {
 	/* The fast pass: every direct call, jump and address that could begin in the first n of `avail` bytes goes to
 	 * the sink (target/scan.h), decoded at its own bytes only; what isn't an instruction comes along. */
 	void (*scan)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
+	/* The same for all branches, jumps and addresses that lead into the sink's ranges. */
+	void (*branches)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 };
 
 /* NULL if the machine isn't supported. */

@@ -480,4 +480,5 @@ const struct arch arch_x86_64 = {
 	.reg = x86_reg,
 	.reg_name = x86_reg_name,
 	.scan = x86_scan,
+	.branches = x86_branches,
 };

@@ -78,3 +78,32 @@ void x86_scan(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struc
 		if (interesting(code + i))
 			report(code + i, vaddr + i, sink);
 }
+
+static inline void report_branch(const uint8_t *p, uint64_t vaddr, struct code_sink *sink)
+{
+	if (*p == 0xe9)
+		code_sink_branch(sink, vaddr, vaddr + 5 + read_s32(p + 1));
+	else if (*p == 0x0f && (p[1] & 0xf0) == 0x80)
+		code_sink_branch(sink, vaddr, vaddr + 6 + read_s32(p + 2));
+	else if (*p == 0x8d && (p[1] & 0xc7) == 0x05)
+		code_sink_branch(sink, vaddr - 1, vaddr + 6 + read_s32(p + 2));
+}
+
+/* Short jumps never lead to another function's part. */
+void x86_branches(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink)
+{
+	const vec jump = (vec){} + 0xe9, lea = (vec){} + 0x8d, two = (vec){} + 0x0f;
+	size_t i = 0;
+
+	for (; i < n && avail - i >= 32; i += 16) {
+		vec v = load(code + i);
+		unsigned int m = mask_of((vec)(v == jump) | (vec)(v == lea) | (vec)(v == two));
+
+		if (n - i < 16)
+			m &= (1u << (n - i)) - 1;
+		for (; m; m &= m - 1)
+			report_branch(code + i + __builtin_ctz(m), vaddr + i + __builtin_ctz(m), sink);
+	}
+	for (; i < n && avail - i >= 6; i++)
+		report_branch(code + i, vaddr + i, sink);
+}

@@ -3,11 +3,11 @@
 #include <string.h>
 #include "target/functions.h"
 
-void code_map_init(struct code_map *map, const struct scan *scan)
+void code_map_init(struct code_map *map, const struct image *image, const struct scan *scan)
 {
-	map->image = scan->image;
+	map->image = image;
 	map->scan = scan;
-	fde_table_open(scan->image, &map->fdes);
+	fde_table_open(image, &map->fdes);
 }
 
 const char *function_proof_name(enum function_proof proof)

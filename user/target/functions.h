@@ -27,7 +27,8 @@ struct code_map {
 	struct fde_table fdes;
 };
 
-void code_map_init(struct code_map *map, const struct scan *scan);
+/* `scan` may be NULL: then functions can't be found, but known ones can be looked into. */
+void code_map_init(struct code_map *map, const struct image *image, const struct scan *scan);
 
 /* The function that contains vaddr. False if its start can't be told. */
 bool function_at(const struct code_map *map, uint64_t vaddr, struct function *ret);
@@ -42,6 +43,12 @@ bool function_has_insn(const struct code_map *map, const struct function *f, uin
 
 /* Are there ways from the start to a return that pass by `at`? True too if the code isn't understood. */
 bool function_can_avoid(const struct code_map *map, const struct function *f, uint64_t at);
+
+/*
+ * Compilers move unlikely code away, into a part that has an unwind entry of its own. It is entered in its middle, or goes
+ * back into the middle of its function, or only fails. Is that so for what the function's branch to `target` leads to?
+ */
+bool function_has_part(const struct code_map *map, const struct function *f, uint64_t target, struct function *ret);
 
 /* Vaddrs of the function's ways out; returns how many there are (perhaps more than cap). *ret_complete: no conditional
  * or indirect jump may leave it besides. */

@@ -12,7 +12,7 @@
 #define MAX_DYNAMIC 4096	/* entries of the dynamic section that are looked at */
 
 struct tables {
-	uint64_t rela, rela_size, relr, relr_size;
+	uint64_t rela, rela_size, relr, relr_size, symtab, strtab;
 };
 
 /* PT_DYNAMIC isn't kept in struct image: the program headers are in the file's first bytes and were checked. */
@@ -57,6 +57,12 @@ static bool find_tables(const struct image *img, struct tables *t)
 			break;
 		case DT_RELR:
 			t->relr = d.d_un.d_ptr;
+			break;
+		case DT_SYMTAB:
+			t->symtab = d.d_un.d_ptr;
+			break;
+		case DT_STRTAB:
+			t->strtab = d.d_un.d_ptr;
 			break;
 		case DT_RELRSZ:
 			t->relr_size = d.d_un.d_val;
@@ -136,4 +142,27 @@ void relocs_each(const struct image *img, void (*each)(void *ctx, uint64_t slot,
 		return;
 	each_rela(img, &t, each, ctx);
 	each_relr(img, &t, each, ctx);
+}
+
+/* The table's length stands nowhere; every linker puts the names right behind it. */
+void exports_each(const struct image *img, void (*each)(void *ctx, uint64_t slot, uint64_t target), void *ctx)
+{
+	struct tables t;
+	size_t avail = 0;
+	const uint8_t *p;
+
+	if (!find_tables(img, &t) || t.strtab <= t.symtab)
+		return;
+	p = image_at(img, t.symtab, 0, &avail);
+	if (!p)
+		return;
+	if (avail > t.strtab - t.symtab)
+		avail = t.strtab - t.symtab;
+	for (size_t i = 0; i < avail / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym sym;
+
+		memcpy(&sym, p + i * sizeof(sym), sizeof(sym));
+		if (sym.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
+			each(ctx, 0, sym.st_value);
+	}
 }

@@ -9,4 +9,7 @@
  * A malformed dynamic section ends the walk early. */
 void relocs_each(const struct image *img, void (*each)(void *ctx, uint64_t slot, uint64_t target), void *ctx);
 
+/* Calls `each` with 0 and the address of every function that the module exports. */
+void exports_each(const struct image *img, void (*each)(void *ctx, uint64_t slot, uint64_t target), void *ctx);
+
 #endif

@@ -76,6 +76,7 @@ struct share {
 	const struct image *image;
 	uint64_t from, to;
 	struct code_sink sink;
+	void (*pass)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 	bool started;
 };
 
@@ -90,8 +91,7 @@ static void *run_share(void *arg)
 		from = from > seg->vaddr ? from : seg->vaddr;
 		to = to < end ? to : end;
 		if (seg->exec && from < to)
-			s->image->arch->scan(s->image->bytes + seg->offset + (from - seg->vaddr), to - from, end - from,
-					     from, &s->sink);
+			s->pass(s->image->bytes + seg->offset + (from - seg->vaddr), to - from, end - from, from, &s->sink);
 	}
 	return NULL;
 }
@@ -101,14 +101,21 @@ static size_t bitmap_bytes(uint64_t size)
 	return size / SCAN_GRID / 8 + 1;
 }
 
-static int share_init(struct share *s, const struct scan *scan, const struct addr_set *wanted, unsigned int i)
+static void share_cut(struct share *s, const struct scan *scan, unsigned int i)
 {
 	uint64_t part = scan->size / SCAN_THREADS / SCAN_GRID * SCAN_GRID;
 
 	s->image = scan->image;
 	s->from = i * part;
 	s->to = i == SCAN_THREADS - 1 ? scan->size : (i + 1) * part;
-	s->sink = (struct code_sink){ .base = scan->base, .size = scan->size, .wanted = wanted };
+	s->sink = (struct code_sink){ .base = scan->base, .size = scan->size };
+}
+
+static int share_init(struct share *s, const struct scan *scan, const struct addr_set *wanted, unsigned int i)
+{
+	share_cut(s, scan, i);
+	s->pass = scan->image->arch->scan;
+	s->sink.wanted = wanted;
 	s->sink.called = calloc(1, bitmap_bytes(scan->size));
 	s->sink.jumped = calloc(1, bitmap_bytes(scan->size));
 	s->sink.taken = calloc(1, bitmap_bytes(scan->size));
@@ -184,6 +191,18 @@ static void mark_reloc(void *ctx, uint64_t slot, uint64_t target)
 		code_sink_mark(scan->taken, target - scan->base);
 }
 
+static void run_all(struct share *shares)
+{
+	for (unsigned int i = 1; i < SCAN_THREADS; i++)
+		shares[i].started = !pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
+	for (unsigned int i = 0; i < SCAN_THREADS; i++)
+		if (!shares[i].started)
+			run_share(&shares[i]);
+	for (unsigned int i = 0; i < SCAN_THREADS; i++)
+		if (shares[i].started)
+			pthread_join(shares[i].thread, NULL);
+}
+
 static int run_shares(struct scan *scan, const struct addr_set *wanted)
 {
 	struct share shares[SCAN_THREADS] = { 0 };
@@ -191,18 +210,37 @@ static int run_shares(struct scan *scan, const struct addr_set *wanted)
 
 	for (unsigned int i = 0; i < SCAN_THREADS && !rc; i++)
 		rc = share_init(&shares[i], scan, wanted, i);
-	for (unsigned int i = 1; i < SCAN_THREADS && !rc; i++)
-		shares[i].started = !pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
-	for (unsigned int i = 0; i < SCAN_THREADS && !rc; i++)
-		if (!shares[i].started)
-			run_share(&shares[i]);
-	for (unsigned int i = 0; i < SCAN_THREADS; i++)
-		if (shares[i].started)
-			pthread_join(shares[i].thread, NULL);
-	if (!rc)
+	if (!rc) {
+		run_all(shares);
 		rc = merge(scan, shares);
+	}
 	for (unsigned int i = 0; i < SCAN_THREADS; i++)
 		share_free(&shares[i]);
+	return rc;
+}
+
+int scan_branches(const struct scan *scan, const struct addr_range *ranges, size_t nr_ranges, struct scan_ref **ret,
+		  size_t *ret_nr)
+{
+	struct share shares[SCAN_THREADS] = { 0 };
+	int rc = 0;
+
+	*ret = NULL;
+	*ret_nr = 0;
+	for (unsigned int i = 0; i < SCAN_THREADS; i++) {
+		share_cut(&shares[i], scan, i);
+		shares[i].pass = scan->image->arch->branches;
+		shares[i].sink.ranges = ranges;
+		shares[i].sink.nr_ranges = nr_ranges;
+	}
+	run_all(shares);
+	for (unsigned int i = 0; i < SCAN_THREADS; i++) {
+		struct code_sink *k = &shares[i].sink;
+
+		if (!rc)
+			rc = k->failed ? -ENOMEM : append((void **)ret, ret_nr, k->refs, k->nr_refs, sizeof(*k->refs));
+		share_free(&shares[i]);
+	}
 	return rc;
 }
 

@@ -46,10 +46,16 @@ struct scan_ref {
 	uint64_t at, target;	/* vaddrs */
 };
 
-/* Where the pass puts what it finds; one per thread. */
+struct addr_range {
+	uint64_t start, end;
+};
+
+/* Where a pass puts what it finds; one per thread. */
 struct code_sink {
 	uint64_t base, size;	/* of all code of the image: [base, base + size) */
 	const struct addr_set *wanted;
+	const struct addr_range *ranges;	/* of arch.branches: targets of interest */
+	size_t nr_ranges;
 	struct scan_ref *refs;
 	size_t nr_refs, cap_refs;
 	struct scan_call *calls;
@@ -90,6 +96,16 @@ static inline void code_sink_address(struct code_sink *sink, uint64_t at, uint64
 		code_sink_add_ref(sink, at, target);
 }
 
+/* A branch, jump or address at `at`: counts if it leads into one of the ranges. */
+static inline void code_sink_branch(struct code_sink *sink, uint64_t at, uint64_t target)
+{
+	if (target < sink->ranges[0].start || target >= sink->ranges[sink->nr_ranges - 1].end)
+		return;
+	for (size_t i = 0; i < sink->nr_ranges; i++)
+		if (target >= sink->ranges[i].start && target < sink->ranges[i].end)
+			code_sink_add_ref(sink, at, target);
+}
+
 struct scan {
 	const struct image *image;
 	uint64_t base, size;	/* the code: from the first to the end of the last executable segment */
@@ -115,6 +131,12 @@ bool scan_is_taken(const struct scan *scan, uint64_t vaddr);	/* by an instructio
 void scan_callers(const struct scan *scan, const struct addr_set *targets,
 		  void (*each)(void *ctx, uint64_t at, uint64_t target), void *ctx);
 
+/* A second pass: all direct branches, jumps and addresses that lead into the ranges (ascending, at least one). *ret is to
+ * be freed; by address of the instruction, for each range in turn where they overlap. 0 or -ENOMEM. */
+int scan_branches(const struct scan *scan, const struct addr_range *ranges, size_t nr_ranges, struct scan_ref **ret,
+		  size_t *ret_nr);
+
 void x86_scan(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
+void x86_branches(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 
 #endif

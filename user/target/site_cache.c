@@ -159,7 +159,7 @@ static bool check_header(const struct site_search *s, const void *data, size_t s
 
 static bool load_site(struct site_search *s, const struct cache_site *c)
 {
-	struct code_map map = { .image = s->image };
+	struct code_map map;
 	struct function fn = { .start = c->vaddr, .end = c->vaddr + c->size };
 	struct site *site;
 	const uint8_t *p;
@@ -179,6 +179,7 @@ static bool load_site(struct site_search *s, const struct cache_site *c)
 	if (c->source == SITE_NONE)
 		return true;
 	p = image_at(s->image, c->vaddr, ENTRY_BYTES, NULL);
+	code_map_init(&map, s->image, NULL);
 	return p && !memcmp(p, c->entry, ENTRY_BYTES) && site_describe_code(&map, &fn, site);
 }
 

@@ -33,7 +33,7 @@ static void read_arguments(struct symbols *symbols, const struct symbol_match *m
 static int add_match(struct site_search *s, struct symbols *symbols, const struct engine_probe *p,
 		     const struct symbol_match *m, char *reason)
 {
-	struct code_map map = { .image = s->image };
+	struct code_map map;
 	struct function fn = { .start = m->vaddr, .end = m->vaddr + m->size, .proof = PROOF_SYMBOL };
 	struct site *site;
 
@@ -44,6 +44,7 @@ static int add_match(struct site_search *s, struct symbols *symbols, const struc
 	site = site_list_add(s->list, p);
 	if (!site)
 		return -ENOMEM;
+	code_map_init(&map, s->image, NULL);
 	if (!site_describe_code(&map, &fn, site)) {
 		s->list->nr--;
 		snprintf(reason, SITE_REASON_MAX, "%.200s begins with an instruction that the kernel can't put a probe on", m->name);

@@ -15,6 +15,9 @@
 #include "cli/serve_build.h"
 #include "cli/serve_recorder.h"
 
+/* Of all the memory, what must be left for a new session. */
+#define NEEDED_PART 8
+
 /* A window must have worked so much more than the active one to become it. */
 #define ACTIVE_NS 20000000
 
@@ -261,7 +264,7 @@ static int live_start(void *arg, int mode, uint32_t window, uint32_t *ret_id, st
 	for (s = l->sessions; s; s = s->next)
 		if (s->state == LIVE_RUNNING)
 			return error_set(err, ERR_USAGE, -EBUSY, "The profiler is running already");
-	if (used_bytes(l) >= l->max_bytes)
+	if (used_bytes(l) > l->max_bytes - l->max_bytes / NEEDED_PART)
 		return error_set(err, ERR_OTHER, -ENOMEM, "The sessions take all of the memory that they may have: release some "
 				 "with ReleaseSession, or allow more with --memory");
 	for (size_t i = 0; i < l->nr_windows; i++)

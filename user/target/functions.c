@@ -152,7 +152,7 @@ static bool settle(const struct code_map *map, uint64_t vaddr, struct function *
 		uint64_t end = function_walk(map, f, until_border, &b);
 
 		if (end >= f->end)
-			return true;
+			return vaddr < f->end;
 		if (vaddr < end) {
 			f->end = end;
 			return true;

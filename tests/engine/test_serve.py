@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """framescope serve on living targets: a small one whose events are known, and a browser."""
-import os, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import json, os, signal, socket, struct, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import chromium
 import framescope as fs
@@ -336,6 +336,8 @@ def browser():
                     c = s.ready(format)
                     renderers = c.call("window-manager", "ListWindows")["windowList"]
                     check(all("renderer" in w["title"] for w in renderers), renderers)
+                    listed = json.loads(fs.run("windows", "-p", b.pid, "--json")[1])["windowList"]
+                    equal([w["title"] for w in listed], [w["title"] for w in renderers], "windows on the command line")
                     sid = start(c)
                     time.sleep(1.5)
                     timelines = stop(c, sid)

@@ -27,7 +27,7 @@ static void complete(void **state)
 {
 	struct engine *e = parse("\xef\xbb\xbf; a comment\n"
 		"[engine]\r\nname = toy\r\ntitle = A toy ; behind a blank\n  category = toys\nmodules = toy libtoy*.so\nmodules = other\n"
-		"marks = \"a \\\"quoted\\\" \\x41\\n\"\nexceptions = yes\nseccomp = 1\nmain-thread = Main\nwindows = * --type=page *\non-request = true\n"
+		"marks = \"a \\\"quoted\\\" \\x41\\n\"\nexceptions = yes\nseccomp = 1\nmain-thread = Main\nwindows = * --type=page *\nwindows = !* --ui *\non-request = true\n"
 		"# another\n\n[Paint: all of it]\nevent=PAINT\nlabel = *\nfunction = ns::Paint(int, char)\nfunction = paint*\n"
 		"anchor = ^\"x y \"\nexit = sites\njit = yes\noptional = no\noff = yes\nclone-arguments = yes\nx = rsi *8.s32\n"
 		"url = arg0 *0x188 : wtf-blink(64)\nurl = arg0->doc->url : cstr\nthread-type = TIMEOUT\n"
@@ -69,6 +69,7 @@ static void complete(void **state)
 	assert_null(engine_probe_by_name(e, "fetch"));
 	assert_true(engine_is_window(e, "/usr/bin/toy --type=page --x"));
 	assert_false(engine_is_window(e, "/usr/bin/toy --type=gpu"));
+	assert_false(engine_is_window(e, "/usr/bin/toy --type=page --ui --x"));
 	assert_true(engine_claims(e, "libtoy-1.so"));
 	assert_false(engine_claims(e, "libtoy"));
 	engine_free(e);

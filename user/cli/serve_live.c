@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "base/text.h"
 #include "cli/serve.h"
 #include "cli/serve_build.h"
 #include "cli/serve_recorder.h"
+#include "cli/windows.h"
 
 /* Of all the memory, what must be left for a new session. */
 #define NEEDED_PART 8
@@ -36,7 +36,7 @@ struct live_session {
 struct live_window {
 	uint32_t id, pid;
 	uint64_t start_ticks;	/* tells a process from one that had its number before */
-	char title[256];
+	char title[WINDOW_TITLE_SIZE];
 };
 
 struct live {
@@ -99,16 +99,12 @@ static uint32_t known_id(const struct live *l, const struct process *p)
 
 static void describe(struct live *l, struct live_window *w, const struct process *p)
 {
-	char title[sizeof(w->title)];
-	int n = snprintf(title, sizeof(title), "%s (%d)", p->name, p->pid);
-
 	w->id = known_id(l, p);
 	if (!w->id)
 		w->id = ++l->last_window;
 	w->pid = p->pid;
 	w->start_ticks = p->start_ticks;
-	n = text_printable(title, n < (int)sizeof(title) ? n : (int)sizeof(title) - 1, w->title, sizeof(w->title) - 1);
-	w->title[n] = '\0';
+	window_title(p, w->title);
 }
 
 /* The one that was navigated last; else the one that works most; when none does, the one that has been it. */

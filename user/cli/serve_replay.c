@@ -140,7 +140,7 @@ static int add_window(struct replay *r, const struct recording_process *procs, u
 	char *title = NULL;
 
 	/* number 0 means all processes to the host, and a process of that number is no process */
-	if (asprintf(&title, url ? "%s (%u): %s" : "%s (%u)", procs[process].name, procs[process].pid, url) < 0)
+	if (asprintf(&title, url ? "%s %u: %s" : "%s %u", procs[process].name, procs[process].pid, url) < 0)
 		return -ENOMEM;
 	*w = (struct scope_window){ .id = ++r->nr_windows, .title = title, .type = "normal", .pid = procs[process].pid };
 	return 0;

@@ -350,10 +350,17 @@ bool engine_claims(const struct engine *e, const char *basename)
 
 bool engine_is_window(const struct engine *e, const char *cmdline)
 {
-	for (size_t i = 0; i < e->nr_windows; i++)
-		if (engine_glob(e->windows[i], cmdline))
-			return true;
-	return !e->nr_windows;
+	bool named = false, matched = false;
+
+	for (size_t i = 0; i < e->nr_windows; i++) {
+		if (*e->windows[i] != '!') {
+			named = true;
+			matched = matched || engine_glob(e->windows[i], cmdline);
+		} else if (engine_glob(e->windows[i] + 1, cmdline)) {
+			return false;
+		}
+	}
+	return matched || !named;
 }
 
 static bool has_mark(const struct engine *e, const struct image *image)

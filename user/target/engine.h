@@ -112,7 +112,8 @@ struct engine {
 	size_t nr_modules;
 	char **marks;		/* strings of which at least one must be in the module: tells a fork from its kin */
 	size_t nr_marks;
-	char **windows;		/* globs over the command line of a process that is a window; none: each that runs it is */
+	char **windows;		/* globs over the command line of a process that is a window, !glob of one that isn't
+				 * all the same; none: each that runs it is */
 	size_t nr_windows;
 	bool exceptions;	/* C++ exceptions may cross its functions: exit probes */
 	bool seccomp;		/* runs under a filter that may kill on sys_uretprobe (kernels 6.11 to 6.13) */

@@ -14,7 +14,7 @@ static __noinline struct thread *thread_new(__u32 tid, __u32 tgid, __u32 probe)
 	__u32 first = bucket_of(tid), slot;
 	struct thread *t;
 
-	if (!bpf_map_lookup_elem(&targets, &tgid))
+	if (!bpf_map_lookup_elem(&targets, &tgid) && tid != ctl.twin_tid)
 		return NULL;
 	for (int i = 0; i < BUCKET_SLOTS; i++) {
 		slot = first + i;

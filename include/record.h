@@ -129,7 +129,7 @@ struct rec_cpu {
 /* REC_COST: a median over a burst of calls of the calibration twin. */
 struct rec_cost {
 	struct rec_header hdr;	/* tid: 0 */
-	__u32 cost_class;	/* enum cost_class: which kind of probe */
+	__u32 cost_class;	/* enum cost_class, all bits: which kind of probe */
 	__u32 samples;
 	__u64 inner_ns;		/* of one call's cost, the part between its begin and end time stamps */
 	__u64 outer_ns;		/* and the part outside of them: it falls to the parent */
@@ -260,6 +260,12 @@ enum cost_class {
 	COST_EMULATED = 1,	/* push, nop, …: one trap */
 	COST_STEPPED = 2,	/* single-stepped out of line: two traps, about five times as much */
 	COST_NOP5 = 3,		/* rewritten to a call on 6.18 and later; single-stepped before */
+	COST_KIND = 3,		/* mask of the above. What else a probe does decides as much, in the bits beside it: */
+	COST_EXITS = 1 << 2,	/* its calls end at exit probes, not at a return probe */
+	COST_MARK = 1 << 3,	/* they are marks: all that they cost falls to the caller */
+	COST_TEXT = 1 << 4,	/* it reads one text, the quick way */
+	COST_ARGS = 1 << 5,	/* it reads arguments as its description says */
+	COST_CLASSES = 64,
 };
 
 struct probe_spec {

@@ -53,7 +53,7 @@ struct recording_probe {
 	uint16_t type;		/* enum event_type */
 	uint8_t kind;		/* enum probe_kind */
 	uint8_t role;		/* enum probe_role */
-	uint8_t cost_class;	/* enum cost_class */
+	uint8_t cost_class;	/* enum cost_class, all bits */
 	bool attached;
 	struct probe_stats stats;	/* totals at the end of the recording */
 };

@@ -199,7 +199,7 @@ int attach_try(enum rung rung, bool sleepable)
 
 	if (program_fd < 0)
 		return program_fd;
-	link = twin_open(&fd, &site.offset);
+	link = twin_open((const void *)(uintptr_t)twin_function, &fd, &site.offset);
 	if (!link) {
 		link = rung == RUNG_LINKS ? perf_link_raw(program_fd, fd, &site) :
 		       multi_link(program_fd, program, fd, &site, 1);

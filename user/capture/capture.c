@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "capture/attach.h"
+#include "capture/calibrate.h"
 #include "capture/capture.h"
 #include "capture/collector.h"
 #include "capture/features.h"
@@ -32,6 +33,7 @@ struct capture {
 	struct links links;
 	struct follow follow;
 	struct collector collector;
+	struct calibration *calibration;
 	struct loss loss;
 	struct ring *ring;
 	struct mmap_watch *watch;	/* NULL: /proc is looked at instead */
@@ -145,6 +147,8 @@ static int attach_new(struct capture *c, struct error *err)
 		c->table.plan[i].linked = true;
 		c->table.rec[i].attached = c->table.plan[i].kind != ATTACH_NONE;
 	}
+	if (!rc)
+		rc = calibrate_attach(c->calibration);
 	return rc ? error_set(err, ERR_OTHER, rc, "can't attach: %s", strerror(-rc)) : 0;
 }
 
@@ -180,7 +184,7 @@ static void on_mapping(void *arg, pid_t pid, const char *path)
 static int open_parts(struct capture *c, struct error *err)
 {
 	struct load_options lo = {
-		.rung = c->opt.rung, .ring_bytes = c->opt.ring_bytes ?: DEFAULT_RING_BYTES, .max_probes = c->table.cap,
+		.rung = c->opt.rung, .ring_bytes = c->opt.ring_bytes ?: DEFAULT_RING_BYTES, .max_probes = RECORD_MAX_PROBES,
 		.threads = c->threads,
 	};
 	int rc = load_programs(&lo, &c->loaded, err);
@@ -190,6 +194,10 @@ static int open_parts(struct capture *c, struct error *err)
 	c->follow.targets_fd = c->loaded.targets_fd;
 	c->collector.follow = &c->follow;
 	c->collector.table = &c->table;
+	rc = calibrate_open(&c->loaded, &c->links, &c->table, &c->calibration);
+	if (rc)
+		return error_set(err, ERR_OTHER, rc, "out of memory");
+	c->collector.calibration = c->calibration;
 	rc = ring_open(c->loaded.ring_fd, collector_record, &c->collector, &c->ring, err);
 	if (rc)
 		return rc;
@@ -240,6 +248,7 @@ void capture_close(struct capture *c)
 {
 	if (!c)
 		return;
+	calibrate_close(c->calibration);
 	if (c->loaded.ctl)
 		c->loaded.ctl->epoch = 0;
 	links_free(&c->links);
@@ -271,7 +280,8 @@ static void fill_info(struct capture *c, struct recording_info *info, uint64_t n
 	info->kernel = c->uname.release;
 	info->machine = c->uname.machine;
 	info->rung = rung_name(c->loaded.rung);
-	info->overhead_source = "none";
+	info->overhead_source = !calibrate_has_twins(c->calibration) ? "none" :
+				c->opt.no_calibrate ? "calibrated at start" : "rolling calibration";
 	for (size_t i = 0; i < RECORD_MAX_METRICS; i++)
 		info->metric_names[i] = info->metric_units[i] = "";
 	info->target_ended = !follow_living(&c->follow);
@@ -304,7 +314,8 @@ int capture_arm(struct capture *c, struct recording_writer *w, struct error *err
 	c->armed = true;
 	/* one store, and every probe records */
 	c->loaded.ctl->epoch = ++c->epoch;
-	return 0;
+	rc = calibrate_begin(c->calibration, !c->opt.no_calibrate);
+	return rc ? error_set(err, ERR_OTHER, rc, "can't start a thread: %s", strerror(-rc)) : 0;
 }
 
 int capture_disarm(struct capture *c, struct recording_info *ret_info, struct error *err)
@@ -315,12 +326,15 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 
 	if (!c->armed)
 		return error_set(err, ERR_OTHER, -EINVAL, "no recording is running");
+	calibrate_end(c->calibration);
 	c->loaded.ctl->epoch = 0;
 	c->armed = false;
 	usleep(SETTLE_US);
 	rc = load_close_calls(&c->loaded, c->epoch, clock_ns(CLOCK_MONOTONIC));
 	if (!rc)
 		rc = ring_poll(c->ring, 0);
+	if (!rc)
+		rc = calibrate_write(c->calibration, w);
 	for (size_t i = 0; i < c->follow.nr; i++)
 		if (!c->follow.p[i].end_ns)
 			follow_read_cpu(&c->follow.p[i], w, now, false);
@@ -405,6 +419,8 @@ static void keep_house(struct capture *c, uint64_t now)
 		if (!c->follow.p[i].end_ns)
 			follow_read_cpu(&c->follow.p[i], w, now, false);
 	loss_write(&c->loss, &c->loaded, w, now);
+	if (!c->write_rc)
+		c->write_rc = calibrate_write(c->calibration, w);
 	if (now - c->flush_ns < FLUSH_EVERY_NS)
 		return;
 	c->flush_ns = now;

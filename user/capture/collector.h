@@ -3,12 +3,14 @@
 #ifndef FRAMESCOPE_CAPTURE_COLLECTOR_H
 #define FRAMESCOPE_CAPTURE_COLLECTOR_H
 
+#include "capture/calibrate.h"
 #include "capture/capture.h"
 #include "capture/follow.h"
 
 struct collector {
 	struct follow *follow;
 	struct probe_table *table;
+	struct calibration *calibration;	/* takes the records of our own calls */
 	struct recording_writer *w;	/* NULL: not recording */
 	uint64_t events;		/* ends, marks and aggregates of this recording */
 	uint64_t begins[RECORD_MAX_PROBES];	/* and what came of each probe: begins, marks, aggregated calls */

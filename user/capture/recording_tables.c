@@ -255,7 +255,7 @@ static void clamp_probe(struct recording_probe *p)
 		p->kind = PROBE_KIND_SPAN;
 	if (p->role > ROLE_SCRIPT_CALLER)
 		p->role = ROLE_NONE;
-	if (p->cost_class > COST_NOP5)
+	if (p->cost_class >= COST_CLASSES)
 		p->cost_class = COST_UNKNOWN;
 }
 

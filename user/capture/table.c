@@ -19,7 +19,7 @@ int table_init(struct probe_table *t, const struct capture_options *opt, struct 
 	int rc;
 
 	memset(t, 0, sizeof(*t));
-	t->cap = RECORD_MAX_PROBES;
+	t->cap = RECORD_MAX_PROBES - COST_CLASSES;	/* the last rows are the calibration's */
 	t->rec = calloc(t->cap, sizeof(*t->rec));
 	t->plan = calloc(t->cap, sizeof(*t->plan));
 	if (!t->rec || !t->plan)
@@ -126,7 +126,6 @@ static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach
 	spec->vaddr = s->vaddr;
 	spec->cage = s->cage;
 	spec->type = s->probe->type;
-	spec->cost_class = s->cost;
 	spec->flags = kind == ATTACH_MARK ? PROBE_MARK : kind == ATTACH_EXITS ? PROBE_EXITS : 0;
 	if (s->probe->kind == PROBE_KIND_AGGREGATE)
 		spec->flags |= PROBE_AGGREGATE;
@@ -144,8 +143,7 @@ static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach
 	}
 }
 
-/* What the programs learn of the probe without looking it up. */
-static uint64_t make_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec)
+uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec)
 {
 	const struct arg_spec *a = &spec->args[0];
 	uint64_t cookie = index | (offset & 0xfff) << 16;
@@ -161,6 +159,22 @@ static uint64_t make_cookie(uint32_t index, uint64_t offset, const struct probe_
 	if (spec->nr_args == 1 && a->kind == KIND_CSTR && !a->nr_steps && a->reg < 6 && a->max_bytes <= COOKIE_CSTR_MAX)
 		cookie |= COOKIE_CSTR | (uint64_t)a->reg << 32 | (uint64_t)a->max_bytes << 35 | (uint64_t)a->field << 45;
 	return cookie;
+}
+
+/* What decides over a call's cost beside the instruction. */
+static unsigned int cost_class(enum cost_class kind, const struct probe_spec *spec, uint64_t cookie)
+{
+	unsigned int class = kind;
+
+	if (spec->flags & PROBE_MARK)
+		class |= COST_MARK;
+	else if (spec->flags & PROBE_EXITS)
+		class |= COST_EXITS;
+	if (cookie & COOKIE_CSTR)
+		class |= COST_TEXT;
+	else if (cookie & COOKIE_ARGS)
+		class |= COST_ARGS;
+	return class;
 }
 
 static int add_row(struct probe_table *t, const struct engine *e, const struct image *image, const struct site *s,
@@ -188,7 +202,8 @@ static int add_row(struct probe_table *t, const struct engine *e, const struct i
 	}
 	if (plan->kind) {
 		fill_spec(&plan->spec, s, plan->kind, opt);
-		plan->cookie = make_cookie(t->nr, s->offset, &plan->spec);
+		plan->cookie = table_cookie(t->nr, s->offset, &plan->spec);
+		plan->spec.cost_class = cost_class(s->cost, &plan->spec, plan->cookie);
 	}
 	*r = (struct recording_probe){
 		.name = copy_text(p->name),
@@ -198,7 +213,7 @@ static int add_row(struct probe_table *t, const struct engine *e, const struct i
 		.build_id = copy_text(image->build_id), .source = copy_text(site_source_name(s->source)),
 		.evidence = copy_text(s->evidence), .refused = copy_text(refused),
 		.offset = plan->kind ? s->offset : 0, .type = p->type, .kind = p->kind ?: PROBE_KIND_SPAN, .role = p->role,
-		.cost_class = s->cost,
+		.cost_class = plan->kind ? plan->spec.cost_class : s->cost,
 	};
 	t->nr++;
 	return 0;
@@ -222,7 +237,7 @@ static int find_sites(struct probe_table *t, const struct engine *e, struct imag
 	}
 	sites_free(&sites);
 	if (rc == -ENOSPC)
-		return error_set(err, ERR_OTHER, rc, "more than %d probes; choose some with --probe", RECORD_MAX_PROBES);
+		return error_set(err, ERR_OTHER, rc, "more than %zu probes; choose some with --probe", t->cap);
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
 }
 

@@ -63,6 +63,9 @@ const struct engine *table_engine_of(const struct probe_table *t, pid_t pid);
 /* Could a file of this name hold something to attach? */
 bool table_claims(const struct probe_table *t, const char *path);
 
+/* What the programs learn of a probe without looking it up (wire.h). */
+uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec);
+
 size_t table_attachable(const struct probe_table *t);
 
 /* One sentence on why there is nothing to attach: `pid` alone, or the whole tree in `l`. Always ERR_NOTHING. */

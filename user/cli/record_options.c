@@ -36,7 +36,7 @@ static const char help[] =
 	"      --string-size N    bytes of each text at most (default 256, up to 4096)\n"
 	"      --rung RUNG        attach by session, multi or links instead of the best that works\n"
 	"      --no-follow        the process alone, without its children\n"
-	"      --no-calibrate     don't measure what probing costs\n"
+	"      --no-calibrate     measure what probing costs at the start only, not all the time\n"
 	"      --no-cache         find the functions anew\n"
 	"      --strict           exit code 9 if records were lost\n"
 	"  -q, --quiet            no progress, no summary\n";

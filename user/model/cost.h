@@ -6,8 +6,6 @@
 #include "model/vec.h"
 #include "record.h"
 
-#define COST_CLASSES 4
-
 struct cost {
 	int64_t ts_ns;		/* since the session began; calibration may have begun before */
 	uint64_t inner_ns, outer_ns, spread_ns;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a probed call costs while a recording runs: functions of our own, probed in the ways in which the target's are,
+ * are called in short bursts by a thread of our own on the CPU where the target runs. Each burst's medians become a
+ * REC_COST. A figure taken once would be wrong by tens of percent within seconds, where clocks and hosts vary.
+ */
+#ifndef FRAMESCOPE_CAPTURE_CALIBRATE_H
+#define FRAMESCOPE_CAPTURE_CALIBRATE_H
+
+#include "capture/attach.h"
+#include "capture/table.h"
+
+struct calibration;
+
+/* loaded, links and table stay the caller's and must outlive it. -ENOMEM. */
+int calibrate_open(const struct loaded *l, struct links *links, const struct probe_table *table, struct calibration **ret);
+/* After the end of its thread; its probes go with the links. NULL is fine. */
+void calibrate_close(struct calibration *c);
+
+/* Attaches a twin for every class of cost (enum cost_class) that the table's attached probes have. What can't be
+ * attached is left out: calls of that class are taken to cost nothing. -errno only for what ends a capture. */
+int calibrate_attach(struct calibration *c);
+bool calibrate_has_twins(const struct calibration *c);
+
+/* While the probes are armed: measures each class a few times at once and then, if `rolling`, goes on. -errno. */
+int calibrate_begin(struct calibration *c, bool rolling);
+/* Ends the thread, before the probes are disarmed. */
+void calibrate_end(struct calibration *c);
+
+/* For every record from the ring. True: it is of a twin's call, and nobody else's business. Otherwise it is learned
+ * from: which CPU, which classes, how far apart. */
+bool calibrate_take(struct calibration *c, const struct rec_header *rec);
+
+/* Writes what the bursts so far have shown. Errors are the writer's. */
+int calibrate_write(struct calibration *c, struct recording_writer *w);
+
+#endif

@@ -139,11 +139,13 @@ static __always_inline void buf_thread_record(struct thread *t, const char *comm
  */
 static __always_inline bool buf_may_go(const struct thread *t, __u64 now)
 {
-	__u32 top = t->top;
+	__u64 last = (__u64)t->top - 1;
 
-	if (likely(!ctl.min_duration_ns) || !top)
+	if (likely(!ctl.min_duration_ns) || !t->top)
 		return true;
-	return top <= CHUNK_FRAMES && now - t->frames[top - 1].begin_ns >= ctl.min_duration_ns;
+	/* the verifiers of 6.1 and 6.12 must see the bound on the very register that is the index */
+	barrier_var(last);
+	return last < CHUNK_FRAMES && now - t->frames[last].begin_ns >= ctl.min_duration_ns;
 }
 
 #endif

@@ -2,16 +2,18 @@
 /*
  * Hostile ELF files: headers, unwind tables, relocations and code of any content, through everything that looks into
  * them without a symbol table.
- * sources: user/target/image.c user/target/arch.c user/target/arch_x86_64.c user/target/arch_x86_64_scan.c user/target/scan.c user/target/relocs.c user/target/fde.c user/target/functions.c user/target/flow.c user/target/exits.c user/target/fragments.c user/target/strings.c user/target/anchors.c user/target/anchor_syntax.c user/base/error.c
+ * sources: user/target/image.c user/target/arch.c user/target/arch_x86_64.c user/target/arch_x86_64_scan.c user/target/arch_x86_64_cage.c user/target/cage.c user/target/scan.c user/target/relocs.c user/target/fde.c user/target/functions.c user/target/flow.c user/target/exits.c user/target/fragments.c user/target/strings.c user/target/anchors.c user/target/anchor_syntax.c user/base/error.c
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "target/anchors.h"
+#include "target/cage.h"
 
 static void look_at(const struct image *img, const struct code_map *map, uint64_t vaddr)
 {
+	struct cage_votes *votes;
 	struct function f;
 	uint64_t exits[8], v;
 	bool complete;
@@ -26,6 +28,12 @@ static void look_at(const struct image *img, const struct code_map *map, uint64_
 	function_exits(map, &f, exits, 8, &complete);
 	function_can_avoid(map, &f, vaddr);
 	function_has_insn(map, &f, vaddr, NULL);
+	votes = cage_votes_new();
+	if (!votes)
+		abort();
+	cage_votes_add(votes, map, &f);
+	cage_votes_winner(votes, img);
+	cage_votes_free(votes);
 }
 
 static void look_around(const struct image *img)

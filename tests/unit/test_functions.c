@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "target/functions.h"
+#include "target/cage.h"
 #include "unit/made_elf.h"
 
 struct opened {
@@ -261,6 +261,58 @@ static void test_unavoidable(void **state)
 	close_code(&m, &o);
 }
 
+/* movslq 8(%rdi),%rax; shl $3,%rax; and (cage),%rax in the forms that compilers give it. */
+static void make_masked_loads(struct made_elf *m, uint64_t cage, int times)
+{
+	made_function(m, 1);
+	made(m, 0x4c, 0x8d, 0x25);			/* lea cage(%rip),%r12 */
+	made_s32(m, (int64_t)cage - (int64_t)(made_here(m) + 4));
+	for (int i = 0; i < times; i++) {
+		made(m, 0x48, 0x63, 0x47, 0x08, 0x48, 0xc1, 0xe0, 0x03);
+		switch (i % 3) {
+		case 0:
+			made(m, 0x49, 0x23, 0x04, 0x24);	/* and (%r12),%rax */
+			break;
+		case 1:
+			made(m, 0x49, 0x8b, 0x0c, 0x24, 0x48, 0x21, 0xc8);	/* mov (%r12),%rcx; and %rcx,%rax */
+			break;
+		default:
+			made(m, 0x48, 0x23, 0x05);		/* and cage(%rip),%rax */
+			made_s32(m, (int64_t)cage - (int64_t)(made_here(m) + 4));
+		}
+	}
+	made(m, 0x49, 0x23, 0x04, 0x24);		/* not shifted: says nothing */
+	made_leave(m);
+	made_end(m, "cage");
+}
+
+static uint64_t cage_of(uint64_t cage, int times)
+{
+	struct cage_votes *votes = cage_votes_new();
+	struct made_elf m;
+	struct function f;
+	struct opened o;
+	uint64_t got;
+
+	made_begin(&m);
+	make_masked_loads(&m, cage, times);
+	open_code(&m, &o);
+	assert_true(function_at(&o.map, m.label[1], &f));
+	cage_votes_add(votes, &o.map, &f);
+	got = cage_votes_winner(votes, o.img);
+	cage_votes_free(votes);
+	close_code(&m, &o);
+	return got;
+}
+
+static void test_cage(void **state)
+{
+	(void)state;
+	assert_int_equal(cage_of(MADE_DATA_VADDR + 0x80, 15), MADE_DATA_VADDR + 0x80);
+	assert_int_equal(cage_of(MADE_DATA_VADDR + 0x80, 11), 0);	/* too few */
+	assert_int_equal(cage_of(MADE_RODATA, 15), 0);			/* a cage's base is set at run time */
+}
+
 static void test_addresses(void **state)
 {
 	struct made_elf m;
@@ -339,7 +391,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exits), cmocka_unit_test(test_exits_of_parts), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_cage), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "target/anchors.h"
+#include "target/cage.h"
 #include "target/site_list.h"
 
 #define MAX_CANDIDATES 8	/* functions that hits are to tell apart; more are no finding */
@@ -281,6 +282,24 @@ static int emit(struct site_search *search, const struct leads *l, size_t i)
 	return 0;
 }
 
+/* The cage that the functions found agree on, for those of them that came from anchors. */
+static void find_cage(const struct site_search *search, const struct leads *l)
+{
+	struct cage_votes *votes = cage_votes_new();
+	uint64_t cage;
+
+	if (!votes)
+		return;
+	for (size_t i = 0; i < l->nr; i++)
+		for (size_t k = 0; k < l->v[i].nr; k++)
+			cage_votes_add(votes, anchor_finder_map(l->finder), &l->v[i].found[k].function);
+	cage = cage_votes_winner(votes, search->image);
+	cage_votes_free(votes);
+	for (size_t i = 0; i < search->list->nr; i++)
+		if (search->list->sites[i].source == SITE_ANCHOR)
+			search->list->sites[i].cage = cage;
+}
+
 int sites_from_anchors(struct site_search *search, struct error *err)
 {
 	struct anchor_finder *finder = NULL;
@@ -299,6 +318,8 @@ int sites_from_anchors(struct site_search *search, struct error *err)
 		for (size_t i = 0; i < l.nr && !rc; i++)
 			if (l.v[i].wanted && emit(search, &l, i))
 				rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+		if (!rc)
+			find_cage(search, &l);
 		anchor_finder_free(finder);
 	}
 	free(l.anchors);

@@ -56,6 +56,9 @@ struct arch {
 	void (*scan)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 	/* The same for all branches, jumps and addresses that lead into the sink's ranges. */
 	void (*branches)(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
+	/* Votes for each global that a function masks shifted values with (target/cage.h). */
+	void (*masked_loads)(const uint8_t *code, size_t n, uint64_t vaddr, void (*vote)(void *ctx, uint64_t global),
+			     void *ctx);
 };
 
 /* NULL if the machine isn't supported. */

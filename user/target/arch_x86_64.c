@@ -2,8 +2,7 @@
 /* x86-64: instruction lengths and classes, what a uprobe costs on them, register names. */
 #include <elf.h>
 #include <string.h>
-#include "target/arch.h"
-#include "target/scan.h"
+#include "target/arch_x86_64.h"
 
 /*
  * Opcode maps as of the Intel SDM, volume 2, appendix A, one character per opcode:
@@ -481,4 +480,5 @@ const struct arch arch_x86_64 = {
 	.reg_name = x86_reg_name,
 	.scan = x86_scan,
 	.branches = x86_branches,
+	.masked_loads = x86_masked_loads,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The bulk pass over x86-64 code: finds e8, e9 and rip-relative lea by their bytes, sixteen at a time. */
 #include <string.h>
-#include "target/arch.h"
+#include "target/arch_x86_64.h"
 #include "target/scan.h"
 
 /* Sixteen bytes; compiles to SSE2 on x86-64 and to NEON on arm64. */

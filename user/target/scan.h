@@ -136,7 +136,4 @@ void scan_callers(const struct scan *scan, const struct addr_set *targets,
 int scan_branches(const struct scan *scan, const struct addr_range *ranges, size_t nr_ranges, struct scan_ref **ret,
 		  size_t *ret_nr);
 
-void x86_scan(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
-void x86_branches(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
-
 #endif

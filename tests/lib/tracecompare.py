@@ -2,6 +2,7 @@
 """Compares recorded calls with the events that the browser itself traced in the same run, one to one."""
 import bisect, collections
 
+GRAIN_NS = 2000  # a trace's own rounding: a short call inside another one must not lose its event to that
 SLACK_NS = 20000  # a trace's time stamps are whole microseconds, and the trace event may begin before the probe's own time stamp is taken
 
 Match = collections.namedtuple("Match", "recorded traced missing extra")
@@ -48,7 +49,8 @@ def match(recorded, traced, window, inside=True):
             outer = (a - SLACK_NS <= start and end <= b + SLACK_NS) if inside else \
                     (start - SLACK_NS <= a and b <= end + SLACK_NS)
             if outer and (tid, i) not in used:
-                sticks_out = max(0, a - start) + max(0, end - b) if inside else max(0, start - a) + max(0, b - end)
+                sticks_out = max(0, a - start - GRAIN_NS) + max(0, end - b - GRAIN_NS) if inside else \
+                    max(0, start - a - GRAIN_NS) + max(0, b - end - GRAIN_NS)
                 size = sticks_out, abs((b - a) - (end - start))
                 if best is None or size < best[0]:
                     best = (size, i)

@@ -110,7 +110,7 @@ static int enter(void *arg, const struct export_event *e)
 {
 	struct run *r = arg;
 
-	if (!r->format->by_thread && e->start_ns >= r->next_ns) {
+	if (!r->format->by_thread && !e->overlapping && e->start_ns >= r->next_ns) {
 		int rc = tell_until(r, e->start_ns);
 
 		if (rc)

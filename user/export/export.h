@@ -28,7 +28,7 @@ struct export_event {
 	uint64_t start_ns, end_ns;	/* clamped; since the session began */
 	uint32_t depth;		/* in its timeline */
 	uint32_t thread_depth;	/* on its thread, where events of several timelines nest */
-	bool overlapping;	/* an aggregate: its interval may overlap its siblings', and leave() is not called */
+	bool overlapping;	/* a sum of calls: may overlap its siblings, comes before its time, and is not left */
 };
 
 /*

@@ -332,7 +332,8 @@ static int by_time(const void *a, const void *b)
 static void write_selectors(struct exporter *x)
 {
 	/* the table isn't looked up any more: its order is free */
-	qsort(x->selectors.sums, x->selectors.nr, sizeof(*x->selectors.sums), by_time);
+	if (x->selectors.nr)
+		qsort(x->selectors.sums, x->selectors.nr, sizeof(*x->selectors.sums), by_time);
 	emit_text(&x->out, "],\n\"selectors\":[");
 	for (size_t i = 0; i < x->selectors.nr && i < SELECTORS_SHOWN; i++) {
 		const struct selector_sum *sum = &x->selectors.sums[i];

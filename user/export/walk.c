@@ -20,6 +20,7 @@ struct cursor {
 	const uint32_t *roots;	/* NULL: all ids from next on */
 	uint32_t next, end;
 	uint32_t timeline;
+	uint64_t key_ns;	/* its place in the order: never before what came from here already */
 	struct event_view view;	/* the event at its head */
 };
 
@@ -69,28 +70,29 @@ static int leave_until(struct walk *w, uint64_t ns)
 	return 0;
 }
 
-static bool is_open(const struct stack *st, uint32_t id)
+/* Ids of the events below the open event `id`: from id + 1 to the value returned, which is left out. 0: it isn't open. */
+static uint32_t end_of_ids(const struct stack *st, uint32_t id)
 {
 	for (uint32_t i = st->nr; id && i; i--)
 		if (st->open[i - 1].view.id == id)
-			return true;
-	return false;
+			return id + st->open[i - 1].view.subtree;
+	return 0;
 }
 
 /*
- * Closes what the event does not lie in. Among those of its timeline the tree knows; an event of another timeline is
- * left by time alone, since with equal times either may be the caller.
+ * Closes what the event does not lie in. Where its parent is open, the tree knows of all that is below that; the rest is
+ * left by time alone, since with equal times either of two may be the caller.
  */
-static int leave_strangers(struct walk *w, struct stack *st, const struct event_view *v, const struct timeline *timeline)
+static int leave_strangers(struct walk *w, struct stack *st, const struct event_view *v)
 {
-	bool parent_open = is_open(st, v->parent);
+	uint32_t end = end_of_ids(st, v->parent);
 
 	while (st->nr) {
 		const struct export_event *top = &st->open[st->nr - 1];
-		bool sibling = parent_open && top->timeline == timeline;
+		bool relative = top->view.id > v->parent && top->view.id < end;
 		int rc;
 
-		if (top->view.id == v->parent || (!sibling && top->end_ns > v->start_ns))
+		if (top->view.id == v->parent || (!relative && top->end_ns > v->start_ns))
 			break;
 		rc = leave(w, st);
 		if (rc)
@@ -115,6 +117,8 @@ static void place(struct walk *w, struct stack *st, struct export_event *e)
 	e->end_ns = e->view.end_ns < e->start_ns ? e->start_ns : e->view.end_ns;
 	if (!e->overlapping && e->start_ns < st->floor_ns)
 		e->start_ns = st->floor_ns;
+	if (around && e->start_ns < st->open[around - 1].start_ns)
+		e->start_ns = st->open[around - 1].start_ns;
 	if (e->start_ns > limit)
 		e->start_ns = limit;
 	if (e->end_ns > limit)
@@ -164,12 +168,12 @@ static int enter(struct walk *w, const struct cursor *c)
 	if (e.view.thread >= w->nr_threads)
 		return 0;
 	st = &w->stacks[e.view.thread];
-	if (w->ops->leave) {
+	if (w->ops->leave && !e.overlapping) {
 		rc = leave_until(w, e.view.start_ns);
 		if (rc)
 			return rc;
 	}
-	rc = e.overlapping ? 0 : leave_strangers(w, st, &e.view, e.timeline);
+	rc = e.overlapping ? 0 : leave_strangers(w, st, &e.view);
 	if (rc)
 		return rc;
 	if (st->nr >= EXPORT_MAX_DEPTH) {
@@ -189,18 +193,23 @@ static uint32_t cursor_id(const struct cursor *c)
 	return c->roots ? c->roots[c->next] : c->next;
 }
 
+/* A sum of calls, which stands anywhere between its siblings, comes as soon as it is met: it must not hold these up. */
 static bool cursor_load(struct walk *w, struct cursor *c)
 {
 	while (c->next < c->end && !session_event(w->s, cursor_id(c), &c->view))
 		c->next++;
-	return c->next < c->end;
+	if (c->next == c->end)
+		return false;
+	if (!(c->view.flags & EV_AGGREGATE) && c->key_ns < c->view.start_ns)
+		c->key_ns = c->view.start_ns;
+	return true;
 }
 
 static struct heap_item cursor_item(const struct walk *w, uint32_t index)
 {
-	const struct event_view *v = &w->cursors[index].view;
+	const struct cursor *c = &w->cursors[index];
 
-	return (struct heap_item){ .key = v->start_ns, .second = ~v->end_ns, .third = v->id, .value = index };
+	return (struct heap_item){ .key = c->key_ns, .second = ~c->view.end_ns, .third = c->view.id, .value = index };
 }
 
 /* Adds a stream unless it is empty. */
@@ -239,7 +248,8 @@ static int step(struct walk *w)
 {
 	uint32_t index = w->heads.items[0].value;
 	struct cursor *c = &w->cursors[index];
-	struct cursor inside = { .next = c->view.id + 1, .end = c->view.id + c->view.subtree, .timeline = c->timeline };
+	struct cursor inside = { .next = c->view.id + 1, .end = c->view.id + c->view.subtree, .timeline = c->timeline,
+				  .key_ns = c->key_ns };
 	bool is_root = c->roots;
 	struct heap_item item;
 	int rc = enter(w, c);

@@ -17,7 +17,8 @@ struct walk_counts {
 };
 
 /*
- * Starts ascending, then the longest first, then as in the timeline. With by_thread, thread after thread. Memory: four
+ * Starts ascending, then the longest first, then as in the timeline; a sum of calls comes right behind its last sibling
+ * before it in the timeline. With by_thread, thread after thread. Memory: four
  * bytes per top-level event, and the open events. Returns 0, -ENOMEM or what a callback returned.
  */
 int walk_session(const struct session *s, bool by_thread, const struct walk_ops *ops, void *arg,

@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds what anchors mean: strings, references to them, and the climb from what reports to what is reported about. */
+/* Finds what anchors mean: strings, references to them, and what the climb from there leads to. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "target/anchors.h"
-#include "target/fragments.h"
+#include "target/climb.h"
 #include "target/strings.h"
 
-/* A function that reports for another is made for one place, sometimes copied with it into a few. With more callers it
- * is a function in its own right. */
-#define HELPER_MAX_CALLERS 4
 #define MAX_MATCHES 64		/* functions that one text may mean; more say nothing */
-
-/* A function on the way up, for one term. */
-struct climber {
-	size_t term;
-	struct anchor_match match;
-	unsigned int left;	/* plain steps up that remain once the function reported about is reached */
-	bool helper;		/* match.function only reports */
-	unsigned int callers;
-};
-
-struct climbers {
-	struct climber *v;
-	size_t nr, cap;
-};
-
-/* A climber that has come to a function through the instruction at `at`; yet to be looked at. */
-struct arrival {
-	struct climber climber;
-	uint64_t at;
-};
-
-struct term_state {
-	const struct anchor_term *term;
-	struct anchor_set set;
-	uint64_t *seen;		/* functions passed on the way: no going in circles */
-	size_t nr_seen;
-};
 
 struct anchor_finder {
 	const struct image *image;
@@ -50,13 +19,10 @@ struct anchor_finder {
 	const struct anchor *anchors;
 	size_t nr_anchors;
 	struct anchor_set *sets;	/* of whole anchors */
-	struct climbers now, later;
-	struct arrival *arrivals;
-	size_t nr_arrivals, cap_arrivals;
-	bool failed;
+	struct climb climb;
 };
 
-static bool set_add(struct anchor_set *set, const struct anchor_match *m)
+bool anchor_set_add(struct anchor_set *set, const struct anchor_match *m)
 {
 	size_t i;
 
@@ -75,126 +41,12 @@ static bool set_add(struct anchor_set *set, const struct anchor_match *m)
 	return true;
 }
 
-static const struct anchor_match *set_find(const struct anchor_set *set, uint64_t start)
+const struct anchor_match *anchor_set_find(const struct anchor_set *set, uint64_t start)
 {
 	for (size_t i = 0; i < set->nr; i++)
 		if (set->matches[i].function.start == start)
 			return &set->matches[i];
 	return NULL;
-}
-
-static void push(struct anchor_finder *f, const struct climber *c)
-{
-	struct climbers *l = &f->later;
-
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct climber *p = realloc(l->v, cap * sizeof(*p));
-
-		if (!p) {
-			f->failed = true;
-			return;
-		}
-		l->v = p;
-		l->cap = cap;
-	}
-	l->v[l->nr++] = *c;
-}
-
-/* True the first time that this term comes by this function. */
-static bool first_visit(struct anchor_finder *f, struct term_state *t, uint64_t start)
-{
-	uint64_t *p;
-
-	for (size_t i = 0; i < t->nr_seen; i++)
-		if (t->seen[i] == start)
-			return false;
-	if (t->nr_seen >= 4 * MAX_MATCHES)
-		return false;
-	p = realloc(t->seen, (t->nr_seen + 1) * sizeof(*p));
-	if (!p) {
-		f->failed = true;
-		return false;
-	}
-	t->seen = p;
-	t->seen[t->nr_seen++] = start;
-	return true;
-}
-
-static void arrive(struct anchor_finder *f, const struct climber *c, uint64_t at)
-{
-	if (f->nr_arrivals == f->cap_arrivals) {
-		size_t cap = f->cap_arrivals ? 2 * f->cap_arrivals : 256;
-		struct arrival *p = realloc(f->arrivals, cap * sizeof(*p));
-
-		if (!p) {
-			f->failed = true;
-			return;
-		}
-		f->arrivals = p;
-		f->cap_arrivals = cap;
-	}
-	f->arrivals[f->nr_arrivals++] = (struct arrival){ *c, at };
-}
-
-/* Is the function meant that was reached through the instruction at `at`, or does the climb go on? */
-static void judge(struct anchor_finder *f, struct climber *c, uint64_t at)
-{
-	struct term_state *t = &f->terms[c->term];
-
-	c->helper = t->term->up && c->helper && !function_can_avoid(&f->map, &c->match.function, at);
-	if (!first_visit(f, t, c->match.function.start))
-		return;
-	if (!c->helper && !c->left) {
-		if (!set_add(&t->set, &c->match))
-			f->failed = true;
-	} else {
-		push(f, c);
-	}
-}
-
-static struct fragment *find_fragment(struct fragment *v, size_t nr, uint64_t start)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (v[i].part.start == start)
-			return &v[i];
-	return NULL;
-}
-
-/* Puts functions in the place of their cold parts and judges all that have arrived. */
-static int judge_arrivals(struct anchor_finder *f)
-{
-	struct fragment *parts = calloc(f->nr_arrivals + 1, sizeof(*parts));
-	size_t nr = 0;
-	int rc;
-
-	if (!parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < f->nr_arrivals; i++) {
-		const struct function *fn = &f->arrivals[i].climber.match.function;
-
-		if (fn->proof == PROOF_FDE && !find_fragment(parts, nr, fn->start))
-			parts[nr++].part = *fn;
-	}
-	rc = fragments_resolve(&f->map, parts, nr);
-	for (size_t i = 0; i < f->nr_arrivals && !rc; i++) {
-		struct climber *c = &f->arrivals[i].climber;
-		const struct fragment *part = find_fragment(parts, nr, c->match.function.start);
-
-		if (part && part->verdict == FRAGMENT_LOST)
-			continue;
-		if (part && part->verdict == FRAGMENT_OWNED) {
-			c->match.function = part->owner;
-			c->match.cold = true;
-			c->helper = false;	/* what is unlikely can be gone around */
-			judge(f, c, part->from);
-		} else {
-			judge(f, c, f->arrivals[i].at);
-		}
-	}
-	f->nr_arrivals = 0;
-	free(parts);
-	return rc;
 }
 
 /* The address of the instruction at `at` that refers to target; 0 if there is none. */
@@ -225,154 +77,11 @@ static void start_from_refs(struct anchor_finder *f)
 			if (f->hits[h].vaddr != r->target)
 				continue;
 			for (size_t t = 0; t < f->nr_terms; t++) {
-				struct climber c = { .term = t, .helper = true,
-						     .left = f->terms[t].term->up ? f->terms[t].term->up - 1 : 0 };
-
-				if (strcmp(f->terms[t].term->text, f->terms[f->hits[h].text].term->text))
-					continue;
-				c.match = (struct anchor_match){ .function = fn, .ref = at };
-				arrive(f, &c, at);
+				if (!strcmp(f->terms[t].term->text, f->terms[f->hits[h].text].term->text))
+					climb_start(&f->climb, t, &fn, at);
 			}
 		}
 	}
-}
-
-struct caller {
-	uint64_t at, target;
-};
-
-struct caller_list {
-	struct caller *v;
-	size_t nr, cap;
-	bool failed;
-};
-
-static void collect_caller(void *ctx, uint64_t at, uint64_t target)
-{
-	struct caller_list *l = ctx;
-
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct caller *p = realloc(l->v, cap * sizeof(*p));
-
-		if (!p) {
-			l->failed = true;
-			return;
-		}
-		l->v = p;
-		l->cap = cap;
-	}
-	l->v[l->nr++] = (struct caller){ at, target };
-}
-
-/* Keeps of the calls those that stand where the code of a function has a call; puts the function in place of `at`
- * into fns. */
-static size_t verify_callers(const struct code_map *map, struct caller_list *l, struct function *fns)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->nr; i++) {
-		struct insn insn;
-		struct function fn;
-
-		if (!function_at(map, l->v[i].at, &fn) || fn.start == l->v[i].target ||
-		    !function_has_insn(map, &fn, l->v[i].at, &insn) || !insn.has_target ||
-		    insn.target != l->v[i].target)
-			continue;
-		l->v[n] = l->v[i];
-		fns[n++] = fn;
-	}
-	return n;
-}
-
-static unsigned int count_functions(const struct caller_list *l, const struct function *fns, size_t n,
-				    uint64_t target)
-{
-	unsigned int nr = 0;
-	uint64_t last = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (l->v[i].target == target && fns[i].start != last) {
-			last = fns[i].start;
-			nr++;
-		}
-	return nr;
-}
-
-/* One climber goes up to each of its callers. */
-static void climb_one(struct anchor_finder *f, struct climber *c, const struct caller_list *l,
-		      const struct function *fns, size_t n)
-{
-	unsigned int nr = count_functions(l, fns, n, c->match.function.start);
-
-	if (c->helper && (nr == 0 || nr > HELPER_MAX_CALLERS)) {
-		/* not made for one place: it is what is reported about */
-		c->helper = false;
-		if (!c->left) {
-			if (!set_add(&f->terms[c->term].set, &c->match))
-				f->failed = true;
-			return;
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct climber up = *c;
-
-		if (l->v[i].target != c->match.function.start)
-			continue;
-		up.match.function = fns[i];
-		if (c->helper)
-			up.match.helpers++;
-		else
-			up.left--;
-		arrive(f, &up, l->v[i].at);
-	}
-}
-
-static int climb_level(struct anchor_finder *f)
-{
-	struct caller_list l = { 0 };
-	struct addr_set targets;
-	struct function *fns = NULL;
-	uint64_t *starts = calloc(f->now.nr, sizeof(*starts));
-	int rc = -ENOMEM;
-
-	if (!starts)
-		return rc;
-	for (size_t i = 0; i < f->now.nr; i++)
-		starts[i] = f->now.v[i].match.function.start;
-	if (!addr_set_init(&targets, starts, f->now.nr)) {
-		scan_callers(f->scan, &targets, collect_caller, &l);
-		addr_set_free(&targets);
-		fns = calloc(l.nr + 1, sizeof(*fns));
-	}
-	if (fns && !l.failed) {
-		size_t n = verify_callers(&f->map, &l, fns);
-
-		for (size_t i = 0; i < f->now.nr; i++)
-			climb_one(f, &f->now.v[i], &l, fns, n);
-		rc = judge_arrivals(f);
-	}
-	free(starts);
-	free(fns);
-	free(l.v);
-	return rc;
-}
-
-static int climb(struct anchor_finder *f)
-{
-	/* each level of helpers and each ^ takes one round */
-	for (int level = 0; level < 2 * ANCHOR_MAX_UP && f->later.nr && !f->failed; level++) {
-		struct climbers swap = f->now;
-		int rc;
-
-		f->now = f->later;
-		f->later = swap;
-		f->later.nr = 0;
-		rc = climb_level(f);
-		if (rc)
-			return rc;
-	}
-	return f->failed ? -ENOMEM : 0;
 }
 
 /* Intersects the terms of one anchor. */
@@ -392,9 +101,9 @@ static int combine(struct anchor_finder *f, size_t anchor, size_t first_term)
 		bool keep = true;
 
 		for (size_t t = 1; t < a->nr_terms; t++)
-			keep &= !set_find(&f->terms[first_term + t].set, first->matches[i].function.start) ==
+			keep &= !anchor_set_find(&f->terms[first_term + t].set, first->matches[i].function.start) ==
 				a->terms[t].negated;
-		if (keep && !set_add(set, &first->matches[i]))
+		if (keep && !anchor_set_add(set, &first->matches[i]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -474,10 +183,9 @@ static int finder_run(struct anchor_finder *f, struct error *err)
 	if (rc)
 		return rc;
 	code_map_init(&f->map, f->image, f->scan);
+	f->climb = (struct climb){ .map = &f->map, .terms = f->terms };
 	start_from_refs(f);
-	rc = judge_arrivals(f);
-	if (!rc)
-		rc = climb(f);
+	rc = climb_run(&f->climb);
 	note_absence(f);
 	for (size_t a = 0; a < f->nr_anchors && !rc; t += f->anchors[a].nr_terms, a++)
 		rc = combine(f, a, t);
@@ -530,9 +238,7 @@ void anchor_finder_free(struct anchor_finder *f)
 	free(f->terms);
 	free(f->sets);
 	free(f->hits);
-	free(f->now.v);
-	free(f->later.v);
-	free(f->arrivals);
+	climb_free(&f->climb);
 	scan_free(f->scan);
 	free(f);
 }

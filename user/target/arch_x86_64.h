@@ -5,6 +5,9 @@
 
 #include "target/arch.h"
 
+void x86_decode(const uint8_t *code, size_t avail, uint64_t vaddr, struct insn *ret);
+bool x86_nop(const uint8_t *code, size_t avail);
+enum cost_class x86_cost(const uint8_t *code, size_t avail);
 void x86_scan(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 void x86_branches(const uint8_t *code, size_t n, size_t avail, uint64_t vaddr, struct code_sink *sink);
 void x86_masked_loads(const uint8_t *code, size_t n, uint64_t vaddr, void (*vote)(void *ctx, uint64_t global), void *ctx);

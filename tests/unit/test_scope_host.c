@@ -388,6 +388,64 @@ static void test_stop_takes_time(void **state)
 	world_close(&w);
 }
 
+/* Answers that are made on another thread are the same, and keep their order. */
+static void test_large_queries(void **state)
+{
+	struct scope_host_options opt = { .limits = { .inline_events = 1 } };
+	struct world w;
+	struct peer p, q;
+
+	(void)state;
+	world_open(&w, &opt);
+	peer_ready(&w, &p);
+	peer_ready(&w, &q);
+	expect(&w, &p, "profiler", 1, "[1,1]", "[1]");
+	expect(&w, &p, "profiler", 2, "[1]", "[1,1,[[1]]]");
+	expect(&w, &p, "profiler", 3, "[1,1,3,2,null,[9],[0,262]]",
+	       "[[3,6],[[9,2,0,2,[3,6],null,null,null,null,null,[\"#foo .bar\"]]]]");
+	expect(&w, &p, "profiler", 3, "[1,1,1,null,null,[99]]", "[null,[]]");
+	expect_error(&w, &p, "profiler", 3, "[1,1,9]", STATUS_BAD_REQUEST);
+	/* what is pipelined behind such a query waits for it, also what takes the session away */
+	peer_command(&p, "profiler", 3, FORMAT_JSON, 1, "[1,1,2,null,1]", 14);
+	peer_command(&p, "window-manager", 1, FORMAT_JSON, 2, "[]", 2);
+	peer_command(&p, "profiler", 3, FORMAT_JSON, 3, "[1,1,2,null,1]", 14);
+	peer_command(&p, "profiler", 4, FORMAT_JSON, 4, "[1]", 3);
+	peer_command(&p, "profiler", 3, FORMAT_JSON, 5, "[1,1]", 5);
+	for (uint32_t tag = 1; tag <= 5; tag++) {
+		struct answer a = peer_next(&w, &p);
+
+		assert_int_equal(a.m->tag, tag);
+		assert_int_equal(a.type, tag == 5 ? STP_ERROR : STP_RESPONSE);
+		answer_free(&a);
+	}
+	/* a client that goes meanwhile takes its session with it, but not before the query is done with it */
+	for (int i = 0; i < 20; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "[%u]", w.fake.last_id + 1);
+		expect(&w, &p, "profiler", 1, "[1,1]", text);
+		peer_command(&p, "profiler", 2, FORMAT_JSON, 1, text, strlen(text));
+		struct answer a = peer_next(&w, &p);
+		answer_free(&a);
+		snprintf(text, sizeof(text), "[%u,1]", w.fake.last_id);
+		peer_command(&p, "profiler", 3, FORMAT_JSON, 1, text, strlen(text));
+		for (int k = 0; k < i % 4; k++)
+			pump(w.base, NULL);
+		peer_close(&p);
+		expect(&w, &q, "window-manager", 1, "[]", "[1]");
+		WAIT_FOR(&w, &q, scope_host_clients(w.host) == 1 && !w.fake.stopped[w.fake.last_id % FAKE_SESSIONS]);
+		peer_ready(&w, &p);
+	}
+	/* and so does one whose host goes */
+	expect(&w, &q, "profiler", 1, "[1,1]", "[22]");
+	expect(&w, &q, "profiler", 2, "[22]", "[22,1,[[1]]]");
+	peer_command(&q, "profiler", 3, FORMAT_JSON, 1, "[22,1]", 6);
+	pump(w.base, NULL);
+	world_close(&w);
+	peer_close(&p);
+	peer_close(&q);
+}
+
 /* Whoever goes, by whichever way, leaves nothing behind, and nothing running. */
 static void test_leaving(void **state)
 {
@@ -636,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_profiler),
 		cmocka_unit_test(test_empty_window),
 		cmocka_unit_test(test_stop_takes_time),
+		cmocka_unit_test(test_large_queries),
 		cmocka_unit_test(test_leaving),
 		cmocka_unit_test(test_quit),
 		cmocka_unit_test(test_unknown_frames),

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "scope/client.h"
+#include "scope/jobs.h"
 
 #define COMMANDS_PER_TURN 8
 #define TURN_MS 20		/* no further command in this turn after so long */
@@ -30,7 +31,7 @@ size_t client_unsent(const struct client *c)
 	return evbuffer_get_length(bufferevent_get_output(c->bev));
 }
 
-static void run_soon(struct client *c)
+void client_continue(struct client *c)
 {
 	/* a timer, not event_active(): the loop looks at the other clients' sockets in between */
 	event_add(c->again, &(struct timeval){ 0, 0 });
@@ -39,7 +40,7 @@ static void run_soon(struct client *c)
 void client_kill(struct client *c)
 {
 	c->closing = true;
-	run_soon(c);
+	client_continue(c);
 }
 
 static void set_deadline(struct client *c, enum client_wait waiting, uint32_t ms)
@@ -75,6 +76,7 @@ void client_free(struct client *c)
 	bool dialled = c->dialled;
 
 	client_reset(c);
+	jobs_leave(c);
 	TAILQ_REMOVE(&h->clients, c, entry);
 	h->nr_clients--;
 	event_free(c->deadline);
@@ -192,9 +194,9 @@ void client_run(struct client *c)
 	uint64_t since = client_now_ms();
 	int rc = 1;
 
-	for (int i = 0; rc > 0 && !c->closing && !c->paused; i++) {
+	for (int i = 0; rc > 0 && !c->closing && !c->paused && !c->job; i++) {
 		if (i == COMMANDS_PER_TURN || client_now_ms() - since > TURN_MS) {
-			run_soon(c);
+			client_continue(c);
 			break;
 		}
 		rc = c->state == CLIENT_HANDSHAKE ? read_handshake(c, in) : read_frame(c, in);
@@ -246,7 +248,7 @@ static void on_written(struct bufferevent *bev, void *arg)
 	bufferevent_enable(c->bev, EV_READ);
 	if (c->windows_stale)
 		windows_sync(c);
-	run_soon(c);
+	client_continue(c);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)

@@ -12,6 +12,8 @@
 
 struct client;
 struct endpoints;
+struct job;
+struct jobs;
 
 struct scope_host {
 	struct event_base *base;
@@ -24,6 +26,7 @@ struct scope_host {
 	void (*log)(void *arg, const char *text);
 	void *log_arg;
 	struct endpoints *endpoints;
+	struct jobs *jobs;
 	TAILQ_HEAD(, client) clients;
 	size_t nr_clients;
 };
@@ -56,6 +59,7 @@ struct client {
 	enum { CLIENT_HANDSHAKE, CLIENT_FRAMES } state;
 	enum client_wait waiting;
 	bool closing;			/* freed as soon as nobody holds it any more */
+	struct job *job;		/* an answer is being made on another thread: the next command waits (jobs.c) */
 	bool paused;			/* not read from until it has taken what it was sent */
 	bool dialled;			/* by the host: dialled again when it ends */
 	uint64_t last_used_ms;
@@ -77,6 +81,7 @@ struct client {
 /* client.c: takes fd over. */
 int client_new(struct scope_host *h, int fd, bool dialled, struct client **ret);
 void client_run(struct client *c);	/* reads commands; may free c */
+void client_continue(struct client *c);	/* the same, at the next turn of the loop */
 void client_kill(struct client *c);	/* closes it, but not before the next turn of the loop */
 void client_kill_flushed(struct client *c);	/* the same, after what it is to be sent */
 void client_free(struct client *c);
@@ -90,8 +95,9 @@ void client_dispatch(struct client *c, uint64_t type, const Transport__Transport
 void client_enable(struct client *c, int service);
 void client_disable(struct client *c, int service);	/* nothing if it isn't enabled */
 
-/* reply.c. `list` may be NULL. An answer that is too large becomes an error by itself. */
-void client_reply(struct client *c, const struct request *r, const ProtobufCMessage *m, const struct codec_list *list);
+/* reply.c. An answer that is too large becomes an error by itself. */
+void client_reply(struct client *c, const struct request *r, const ProtobufCMessage *m);
+void client_send(struct client *c, const struct request *r, struct bytes *payload);	/* takes what is in payload */
 void client_reply_default(struct client *c, const struct request *r);	/* a message without fields */
 void client_fail(struct client *c, const struct request *r, enum stp_status status, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

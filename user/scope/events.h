@@ -3,6 +3,7 @@
 #ifndef FRAMESCOPE_SCOPE_EVENTS_H
 #define FRAMESCOPE_SCOPE_EVENTS_H
 
+#include <stdatomic.h>
 #include "scope/client.h"
 #include "scope/profiler.pb-c.h"
 
@@ -10,7 +11,12 @@
  * be 0: nothing of the window was seen. -ENOMEM. */
 int window_timelines(const struct session *s, uint32_t pid, uint32_t **ret, size_t *ret_nr);
 
-/* Answers GetEvents. */
+/* The query and its answer's payload, with nothing that is the event loop's: runs on any thread. Ends early when
+ * *cancelled becomes true. Sets err->kind on failure. */
+void events_encode(const struct session *s, const struct query *q, enum stp_format format, const atomic_bool *cancelled,
+		   struct bytes *payload, struct error *err);
+
+/* Answers GetEvents, now or later. */
 void events_reply(struct client *c, const struct request *r, const struct session *s, const struct owned_session *owned,
 		  const Profiler__GetEventsArg *arg);
 

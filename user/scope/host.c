@@ -7,12 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 #include "scope/client.h"
+#include "scope/jobs.h"
 
 #define DEFAULT_MAX_CLIENTS 16
 
 static const struct scope_limits default_limits = {
 	.handshake_ms = 10000, .connect_ms = 600000, .idle_ms = 600000, .frame_ms = 30000, .write_ms = 30000,
 	.high_water = 1 << 20, .max_reply = 256 << 20, .max_unsent = 512 << 20,
+	.inline_events = 16384,
 };
 
 void host_log(struct scope_host *h, const char *fmt, ...)
@@ -40,6 +42,7 @@ static void set_limits(struct scope_limits *l, const struct scope_limits *wanted
 	TAKE(high_water);
 	TAKE(max_reply);
 	TAKE(max_unsent);
+	TAKE(inline_events);
 #undef TAKE
 }
 
@@ -139,7 +142,7 @@ int scope_host_new(struct event_base *base, const struct scope_host_options *opt
 			h->offered |= 1u << i;
 	h->agent = strdup(opt->agent ? opt->agent : "framescope");
 	h->greeting = make_greeting(h->offered);
-	rc = h->agent && h->greeting ? endpoints_new(h, opt, &h->endpoints, err) :
+	rc = h->agent && h->greeting && !jobs_new(h, &h->jobs) ? endpoints_new(h, opt, &h->endpoints, err) :
 		error_set(err, ERR_OTHER, -ENOMEM, "No memory for the Scope host");
 	if (rc) {
 		scope_host_free(h);
@@ -180,6 +183,7 @@ void scope_host_free(struct scope_host *h)
 		scope_quit(c);
 		client_free(c);
 	}
+	jobs_free(h->jobs);
 	free(h->agent);
 	free(h->greeting);
 	free(h);

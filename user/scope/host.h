@@ -47,6 +47,7 @@ struct scope_limits {
 	size_t high_water;	/* unsent bytes at which no more commands are read: 1 MiB */
 	size_t max_reply;	/* bytes of one answer: 256 MiB */
 	size_t max_unsent;	/* bytes of all clients together: 512 MiB */
+	uint32_t inline_events;	/* a query that looks at more is answered on another thread: 16384 */
 };
 
 struct scope_host_options {

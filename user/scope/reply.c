@@ -51,17 +51,24 @@ static void send_frame(struct client *c, enum stp_type type, const Transport__Tr
 		client_kill(c);
 }
 
-void client_reply(struct client *c, const struct request *r, const ProtobufCMessage *m, const struct codec_list *list)
+void client_reply(struct client *c, const struct request *r, const ProtobufCMessage *m)
 {
 	struct bytes payload = { .max = c->host->limits.max_reply };
-	Transport__TransportMessage head = TRANSPORT__TRANSPORT_MESSAGE__INIT;
-	size_t unsent = unsent_of_all(c->host);
 
 	if (c->closing)
 		return;
-	codec_encode(r->format, m, list, &payload);
-	if (payload.failed || payload.n + unsent > c->host->limits.max_unsent) {
-		bytes_free(&payload);
+	codec_encode(r->format, m, NULL, &payload);
+	client_send(c, r, &payload);
+}
+
+void client_send(struct client *c, const struct request *r, struct bytes *payload)
+{
+	Transport__TransportMessage head = TRANSPORT__TRANSPORT_MESSAGE__INIT;
+
+	if (c->closing)
+		return;
+	if (payload->failed || payload->n + unsent_of_all(c->host) > c->host->limits.max_unsent) {
+		bytes_free(payload);
 		client_fail(c, r, STATUS_OUT_OF_MEMORY, "The answer is too large: ask for less of it, with maxDepth, "
 			    "eventTypeList or interval");
 		return;
@@ -71,7 +78,7 @@ void client_reply(struct client *c, const struct request *r, const ProtobufCMess
 	head.format = r->format;
 	head.has_tag = 1;
 	head.tag = r->tag;
-	send_frame(c, STP_RESPONSE, &head, &payload);
+	send_frame(c, STP_RESPONSE, &head, payload);
 }
 
 void client_reply_default(struct client *c, const struct request *r)
@@ -83,7 +90,7 @@ void client_reply_default(struct client *c, const struct request *r)
 		return;
 	}
 	protobuf_c_message_init(r->command->result, m);
-	client_reply(c, r, m, NULL);
+	client_reply(c, r, m);
 	free(m);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* GetEvents of Profiler 1.1 as messages: the query is query/'s work. */
 #include "scope/events.h"
+#include "scope/jobs.h"
 
 #define NS_PER_MS 1e6
 
@@ -10,6 +11,8 @@
 struct event_messages {
 	const struct query_result *result;
 	bool details;	/* of the type, also where what it requires isn't known */
+	const atomic_bool *cancelled;
+	struct bytes *payload;
 	Profiler__Event event;
 	Profiler__Interval interval;
 	Profiler__CssSelectorMatchingEvent selector;
@@ -95,6 +98,8 @@ static const ProtobufCMessage *event_message(void *arg, size_t index)
 	struct event_messages *m = arg;
 	const struct result_event *e = &m->result->events[index];
 
+	if (*m->cancelled)
+		m->payload->failed = true;
 	profiler__event__init(&m->event);
 	m->event.type = (Profiler__EventType)e->type;
 	m->event.time = e->time_ms;
@@ -121,20 +126,27 @@ static const ProtobufCMessage *event_message(void *arg, size_t index)
 	return &m->event.base;
 }
 
-static void reply_result(struct client *c, const struct request *r, int mode, const struct query_result *result)
+void events_encode(const struct session *s, const struct query *q, enum stp_format format, const atomic_bool *cancelled,
+		   struct bytes *payload, struct error *err)
 {
 	Profiler__Events reply = PROFILER__EVENTS__INIT;
+	struct query_result result = { 0 };
 	struct event_messages messages = {
-		.result = result, .details = mode == MODE_ALL || mode == MODE_REDUCE_UNIQUE_EVENTS,
+		.result = &result, .cancelled = cancelled, .payload = payload,
+		.details = q->mode == MODE_ALL || q->mode == MODE_REDUCE_UNIQUE_EVENTS,
 	};
-	struct codec_list list = { .field = "eventList", .nr = result->nr, .item = event_message, .arg = &messages };
+	struct codec_list list = { .field = "eventList", .item = event_message, .arg = &messages };
 	Profiler__Interval interval;
 
-	if (result->has_interval) {
-		fill_interval(&interval, result->start_ns, result->end_ns);
+	if (query_events(s, q, &result, err))
+		return;
+	if (result.has_interval) {
+		fill_interval(&interval, result.start_ns, result.end_ns);
 		reply.interval = &interval;
 	}
-	client_reply(c, r, &reply.base, &list);
+	list.nr = result.nr;
+	codec_encode(format, &reply.base, &list, payload);
+	query_result_free(&result);
 }
 
 static void fill_query(struct query *q, const Profiler__GetEventsArg *a)
@@ -183,10 +195,22 @@ static bool find_timeline(struct client *c, const struct request *r, const struc
 	return true;
 }
 
+/* How many events the query has to look at. */
+static uint32_t query_size(const struct session *s, const struct query *q)
+{
+	const struct timeline *t = session_timeline_by_id(s, q->timeline_id);
+	struct event_view e;
+
+	if (q->has_event && session_event(s, q->event_id, &e))
+		return e.subtree;
+	return t ? t->nr_events : 0;
+}
+
 void events_reply(struct client *c, const struct request *r, const struct session *s, const struct owned_session *owned,
 		  const Profiler__GetEventsArg *arg)
 {
-	struct query_result result = { 0 };
+	struct bytes payload = { .max = c->host->limits.max_reply };
+	const atomic_bool never = false;
 	struct error err = { 0 };
 	struct query q = { 0 };
 
@@ -194,10 +218,15 @@ void events_reply(struct client *c, const struct request *r, const struct sessio
 	q.max_events = c->host->limits.max_reply / EVENT_BYTES;
 	if (!find_timeline(c, r, s, owned, &q))
 		return;
-	if (query_events(s, &q, &result, &err)) {
-		client_fail_error(c, r, &err);
+	if (query_size(s, &q) > c->host->limits.inline_events) {
+		if (jobs_add(c, r, owned->id, s, &q))
+			client_fail(c, r, STATUS_OUT_OF_MEMORY, "No memory for the answer");
 		return;
 	}
-	reply_result(c, r, q.mode, &result);
-	query_result_free(&result);
+	events_encode(s, &q, r->format, &never, &payload, &err);
+	if (err.kind)
+		client_fail_error(c, r, &err);
+	else
+		client_send(c, r, &payload);
+	bytes_free(&payload);
 }

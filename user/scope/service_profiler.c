@@ -8,6 +8,7 @@
 #include <string.h>
 #include "scope/client.h"
 #include "scope/events.h"
+#include "scope/jobs.h"
 #include "scope/profiler.pb-c.h"
 
 #define MAX_SESSIONS 1024	/* of one client; the memory of stopped ones is bounded by the backend */
@@ -31,7 +32,8 @@ static void drop_session(struct client *c, struct owned_session *s)
 {
 	const struct scope_backend *b = &c->host->backend;
 
-	b->discard(b->arg, s->id);
+	if (!jobs_reads(c, s->id))
+		b->discard(b->arg, s->id);
 	free(s->pending);
 	free(s->timelines);
 	*s = c->sessions[--c->nr_sessions];
@@ -91,7 +93,7 @@ static void run_start(struct client *c, const struct request *r, const ProtobufC
 	s->state = SESSION_RUNNING;
 	c->nr_sessions++;
 	reply.sessionid = s->id;
-	client_reply(c, r, &reply.base, NULL);
+	client_reply(c, r, &reply.base);
 }
 
 /* Which of the session's timelines the client may ask for. -ENOMEM. */
@@ -143,7 +145,7 @@ static void reply_session(struct client *c, const struct request *r, const struc
 		out->frameid = out->has_frameid ? t->frame_id : 0;
 		reply.timelinelist[reply.n_timelinelist] = out;
 	}
-	client_reply(c, r, &reply.base, NULL);
+	client_reply(c, r, &reply.base);
 out:
 	free(reply.timelinelist);
 	free(timelines);

@@ -62,7 +62,7 @@ static void reply_selected(struct client *c, const struct request *r, int servic
 	Scope__ServiceResult result = SCOPE__SERVICE_RESULT__INIT;
 
 	result.name = (char *)service_at(service)->name;
-	client_reply(c, r, &result.base, NULL);
+	client_reply(c, r, &result.base);
 }
 
 static void run_enable(struct client *c, const struct request *r, const ProtobufCMessage *arg)
@@ -126,7 +126,7 @@ static void run_host_info(struct client *c, const struct request *r, const Proto
 		s->version = (char *)service_at(i)->version;
 		list[info.n_servicelist++] = s;
 	}
-	client_reply(c, r, &info.base, NULL);
+	client_reply(c, r, &info.base);
 }
 
 /* An answer that was put together in an arena, or the reason why there is none. */
@@ -134,7 +134,7 @@ static void reply_described(struct client *c, const struct request *r, struct ar
 			    uint32_t unknown)
 {
 	if (m)
-		client_reply(c, r, m, NULL);
+		client_reply(c, r, m);
 	else if (unknown)
 		client_fail(c, r, STATUS_BAD_REQUEST, "There is no type with that id");
 	else

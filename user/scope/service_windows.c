@@ -173,7 +173,7 @@ static void run_get_active_window(struct client *c, const struct request *r, con
 			    "runs a page");
 		return;
 	}
-	client_reply(c, r, &id.base, NULL);
+	client_reply(c, r, &id.base);
 }
 
 static void run_list_windows(struct client *c, const struct request *r, const ProtobufCMessage *arg)
@@ -196,7 +196,7 @@ static void run_list_windows(struct client *c, const struct request *r, const Pr
 			fill_window(&infos[i], &w[i]);
 			list.windowlist[list.n_windowlist++] = &infos[i];
 		}
-		client_reply(c, r, &list.base, NULL);
+		client_reply(c, r, &list.base);
 	}
 	free(list.windowlist);
 	free(infos);

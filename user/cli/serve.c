@@ -27,7 +27,7 @@ static const char help[] =
 	"  -p, --pid PID          the process to profile: a browser's first one brings all of its children\n"
 	"      --replay FILE      serve a recording as if it had just been made; needs no root\n"
 	"      --socket PATH      of the unix socket (default: " RUN_DIR "/PID.sock)\n"
-	"      --listen HOST:PORT also accept Scope clients by TCP; 7001 is their port\n"
+	"      --listen HOST:PORT also accept Scope clients by TCP, of any user of this machine; 7001 is their port\n"
 	"      --dial HOST:PORT   connect to a Scope client that listens, dragonkeeper for one\n"
 	"      --insecure-bind    let these be other than loopback: everybody who reaches them may profile\n"
 	"      --no-stubs         without the services that do nothing and are there since Dragonfly insists on them\n"

@@ -108,7 +108,7 @@ static void describe(struct live *l, struct live_window *w, const struct process
 }
 
 /* The one that was navigated last; else the one that works most; when none does, the one that has been it. */
-static uint32_t choose_active(const struct live *l, const struct recorder_window *found)
+static uint32_t choose_active(const struct live *l, const struct watched_window *found)
 {
 	uint32_t navigated = recorder_last_navigated(l->recorder);
 	size_t best = 0, old = l->nr_windows;
@@ -129,7 +129,7 @@ static uint32_t choose_active(const struct live *l, const struct recorder_window
 
 static void update_windows(struct live *l)
 {
-	struct recorder_window *found;
+	struct watched_window *found;
 	struct live_window *known;
 	struct scope_window *windows;
 	size_t nr;

@@ -40,8 +40,7 @@ struct recorder {
 	int order_rc;
 	struct error order_err;
 	struct queued *results, **results_end;
-	struct recorder_window *windows;
-	size_t nr_windows;
+	struct watch watch;
 	uint32_t last_navigated;
 	bool target_ended;
 
@@ -73,19 +72,11 @@ static void signal_fd(int fd)
 
 /* --- on the recorder's thread --- */
 
-static bool is_window(struct recorder *r, uint32_t pid)
-{
-	for (size_t i = 0; i < r->nr_windows; i++)
-		if ((uint32_t)r->windows[i].seen.process.pid == pid)
-			return true;
-	return false;
-}
-
 /* Only this thread writes the windows, so it may read them without the lock. */
 static void on_navigation(void *arg, const struct rec_begin *mark)
 {
 	struct recorder *r = arg;
-	bool window = is_window(r, mark->tgid);
+	bool window = watch_has(&r->watch, mark->tgid);
 
 	if (window) {
 		pthread_mutex_lock(&r->lock);
@@ -211,56 +202,19 @@ static bool obey(struct recorder *r)
 	return order != ORDER_QUIT;
 }
 
-static const struct recorder_window *find_window(const struct recorder *r, const struct process *p)
-{
-	for (size_t i = 0; i < r->nr_windows; i++)
-		if (r->windows[i].seen.process.pid == p->pid && r->windows[i].seen.process.start_ticks == p->start_ticks)
-			return &r->windows[i];
-	return NULL;
-}
-
-/* The new windows with what is known of the old ones. *ret_same: they are those that there were. */
-static struct recorder_window *take_over(const struct recorder *r, const struct capture_window *found, size_t nr,
-					 bool *ret_same)
-{
-	struct recorder_window *w = calloc(nr + 1, sizeof(*w));
-
-	*ret_same = nr == r->nr_windows;
-	for (size_t i = 0; w && i < nr; i++) {
-		const struct recorder_window *old = find_window(r, &found[i].process);
-
-		w[i].seen = found[i];
-		if (!old && r->looked_ms)	/* new since the last look: all of it is of late */
-			w[i].activity_ns = found[i].cpu_ns;
-		else if (old && found[i].cpu_ns >= old->seen.cpu_ns)
-			w[i].activity_ns = old->activity_ns / 2 + found[i].cpu_ns - old->seen.cpu_ns;
-		*ret_same = *ret_same && old && !strcmp(old->seen.process.name, found[i].process.name);
-	}
-	return w;
-}
-
 static void look_at_windows(struct recorder *r)
 {
-	struct capture_window *found;
-	struct recorder_window *w, *old;
-	size_t nr;
+	struct watch now, old;
 	bool same;
 
-	if (capture_windows(r->capture, &found, &nr)) {
-		r->looked_ms = now_ms();
-		return;
-	}
-	w = take_over(r, found, nr, &same);
 	r->looked_ms = now_ms();
-	free(found);
-	if (!w)
+	if (watch_look(&r->watch, r->capture, &now, &same))
 		return;
 	pthread_mutex_lock(&r->lock);
-	old = r->windows;
-	r->windows = w;
-	r->nr_windows = nr;
+	old = r->watch;
+	r->watch = now;
 	pthread_mutex_unlock(&r->lock);
-	free(old);
+	watch_free(&old);
 	if (!same)
 		signal_fd(r->opt.event_fd);
 }
@@ -390,15 +344,15 @@ bool recorder_take(struct recorder *r, struct recorder_result *ret)
 	return q;
 }
 
-int recorder_windows(struct recorder *r, struct recorder_window **ret, size_t *ret_nr)
+int recorder_windows(struct recorder *r, struct watched_window **ret, size_t *ret_nr)
 {
-	struct recorder_window *copy;
+	struct watched_window *copy;
 
 	pthread_mutex_lock(&r->lock);
-	*ret_nr = r->nr_windows;
-	copy = calloc(r->nr_windows + 1, sizeof(*copy));
-	if (copy && r->nr_windows)
-		memcpy(copy, r->windows, r->nr_windows * sizeof(*copy));
+	*ret_nr = r->watch.nr;
+	copy = calloc(r->watch.nr + 1, sizeof(*copy));
+	if (copy && r->watch.nr)
+		memcpy(copy, r->watch.windows, r->watch.nr * sizeof(*copy));
 	pthread_mutex_unlock(&r->lock);
 	*ret = copy;
 	return copy ? 0 : -ENOMEM;
@@ -474,7 +428,7 @@ void recorder_free(struct recorder *r)
 	free(r->spare);
 	if (r->wake_fd >= 0)
 		close(r->wake_fd);
-	free(r->windows);
+	watch_free(&r->watch);
 	pthread_cond_destroy(&r->obeyed);
 	pthread_mutex_destroy(&r->lock);
 	free(r);

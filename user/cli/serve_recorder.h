@@ -6,7 +6,7 @@
 #ifndef FRAMESCOPE_CLI_SERVE_RECORDER_H
 #define FRAMESCOPE_CLI_SERVE_RECORDER_H
 
-#include "capture/capture.h"
+#include "cli/serve_watch.h"
 
 struct recorder;
 
@@ -40,13 +40,8 @@ void recorder_abort(struct recorder *r);
 /* false: nothing has ended. */
 bool recorder_take(struct recorder *r, struct recorder_result *ret);
 
-struct recorder_window {
-	struct capture_window seen;
-	uint64_t activity_ns;	/* CPU time of late, older halved with every second or so */
-};
-
 /* A copy of the windows as they were last seen, to be freed. -ENOMEM. */
-int recorder_windows(struct recorder *r, struct recorder_window **ret, size_t *ret_nr);
+int recorder_windows(struct recorder *r, struct watched_window **ret, size_t *ret_nr);
 /* 0: of none yet, or in a process that is no window. */
 uint32_t recorder_last_navigated(struct recorder *r);
 bool recorder_target_ended(struct recorder *r);

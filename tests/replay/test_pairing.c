@@ -529,6 +529,21 @@ static void test_aggregate(void **state)
 	session_free(m);
 }
 
+/* In the order of their first calls, whatever the order that they come in. */
+static void test_aggregates_sorted(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	replay_begin(&r, 1, 10, A);
+	replay_aggregate(&r, 1, 40, 50, D, 4, 1);
+	replay_aggregate(&r, 1, 20, 80, D, 2, 1);
+	replay_aggregate(&r, 1, 30, 35, D, 3, 1);
+	replay_aggregate(&r, 1, 20, 30, D, 5, 1);
+	replay_end(&r, 1, 90);
+	expect(&r, "A[10-90](D[20-80]x2 D[20-30]x5 D[30-35]x3 D[40-50]x4)");
+}
+
 static void test_aggregate_without_parent(void **state)
 {
 	struct replay r = begin();
@@ -662,7 +677,7 @@ int main(void)
 		cmocka_unit_test(test_no_return_probe_left), cmocka_unit_test(test_clipped), cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_clipped_and_lost), cmocka_unit_test(test_exit_and_exec), cmocka_unit_test(test_tail_call),
 		cmocka_unit_test(test_coroutine), cmocka_unit_test(test_coroutine_outlives), cmocka_unit_test(test_aggregate),
-		cmocka_unit_test(test_aggregate_without_parent), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_aggregates_sorted), cmocka_unit_test(test_aggregate_without_parent), cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_duplicates), cmocka_unit_test(test_times_run_backwards),
 		cmocka_unit_test(test_before_the_beginning), cmocka_unit_test(test_cycle), cmocka_unit_test(test_odd_records),
 	};

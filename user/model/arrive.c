@@ -38,13 +38,26 @@ static int role_of(const struct session_builder *b, uint32_t probe)
 	return b->session->tables.probes.items[probe].role;
 }
 
-/* Reads the arguments behind a record; what doesn't fit into it is left out. */
-static int read_args(struct session_builder *b, const struct rec_header *hdr, size_t fixed, uint16_t arg_bytes,
-		     struct args *ret)
+/* The arguments behind a record, from before they are needed. What doesn't fit into the record is left out. */
+struct pending_args {
+	const void *bytes;
+	size_t n;
+	struct hash128 hash;
+};
+
+static struct pending_args find_args(const struct session_builder *b, const struct rec_header *hdr, size_t fixed,
+				     uint16_t arg_bytes)
 {
 	size_t room = hdr->size - fixed;
+	struct pending_args p = { .bytes = (const char *)hdr + fixed, .n = arg_bytes < room ? arg_bytes : room };
 
-	return details_read(b->details, (const char *)hdr + fixed, arg_bytes < room ? arg_bytes : room, ret);
+	p.hash = details_prepare(b->details, p.bytes, p.n);
+	return p;
+}
+
+static int read_args(struct session_builder *b, const struct pending_args *p, struct args *ret)
+{
+	return details_read(b->details, p->hash, p->bytes, p->n, ret);
 }
 
 static int note_place(struct session_builder *b, uint32_t tgid, uint64_t ts_ns, uint32_t probe, const struct args *args,
@@ -81,7 +94,8 @@ static struct loose *loose_add(struct raw_thread *t, enum loose_kind kind)
 	return VEC_PUSH(&t->loose, empty) ? NULL : &t->loose.items[t->loose.nr - 1];
 }
 
-static int fill_begin(struct session_builder *b, const struct rec_begin *rec, struct raw_event *ev)
+static int fill_begin(struct session_builder *b, const struct rec_begin *rec, const struct pending_args *pending,
+		      struct raw_event *ev)
 {
 	struct raw_extra *extra;
 	struct args args;
@@ -101,8 +115,7 @@ static int fill_begin(struct session_builder *b, const struct rec_begin *rec, st
 		ev->state |= RAW_HIDDEN;
 	if (rec->flags & REC_F_READ_FAILED)
 		b->session->counts.read_failed++;
-	if (read_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes, &args) ||
-	    note_place(b, rec->tgid, ev->start_ns, rec->probe, &args, &ev->place))
+	if (read_args(b, pending, &args) || note_place(b, rec->tgid, ev->start_ns, rec->probe, &args, &ev->place))
 		return -ENOMEM;
 	ev->detail = args.detail;
 	if (args.present & 1u << FIELD_COUNT) {
@@ -116,6 +129,7 @@ static int fill_begin(struct session_builder *b, const struct rec_begin *rec, st
 
 int arrive_begin(struct session_builder *b, const struct rec_begin *rec)
 {
+	struct pending_args args = find_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes);
 	struct raw_event *ev;
 	struct raw_thread *t;
 	struct loose *loose;
@@ -130,7 +144,7 @@ int arrive_begin(struct session_builder *b, const struct rec_begin *rec)
 	if (rec->call_id <= t->last_id) {
 		/* hostile or damaged: ids only grow */
 		loose = loose_add(t, LOOSE_EVENT);
-		return loose ? fill_begin(b, rec, &loose->ev) : -ENOMEM;
+		return loose ? fill_begin(b, rec, &args, &loose->ev) : -ENOMEM;
 	}
 	ev = raw_append(t);
 	if (!ev)
@@ -143,7 +157,7 @@ int arrive_begin(struct session_builder *b, const struct rec_begin *rec)
 		t->nr--;
 		return -ENOMEM;
 	}
-	return fill_begin(b, rec, ev);
+	return fill_begin(b, rec, &args, ev);
 }
 
 static int fill_end(struct session_builder *b, const struct rec_end *rec, struct raw_event *ev)
@@ -235,6 +249,7 @@ int arrive_end(struct session_builder *b, const struct rec_end *rec)
 
 int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 {
+	struct pending_args pending = find_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes);
 	struct raw_mark mark = { .ts_ns = builder_time(b, rec->hdr.ts_ns), .tgid = rec->tgid, .probe = rec->probe };
 	struct raw_thread *t;
 	struct loose *loose;
@@ -248,8 +263,7 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 	}
 	if (rec->flags & REC_F_READ_FAILED)
 		b->session->counts.read_failed++;
-	if (read_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes, &args) ||
-	    note_place(b, rec->tgid, mark.ts_ns, rec->probe, &args, &mark.place))
+	if (read_args(b, &pending, &args) || note_place(b, rec->tgid, mark.ts_ns, rec->probe, &args, &mark.place))
 		return -ENOMEM;
 	mark.detail = args.detail;
 	mark.thread = t->index;
@@ -261,6 +275,7 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 	loose->ev.call_id = rec->call_id ? rec->call_id : t->last_id;
 	loose->ev.parent_id = rec->parent_id;
 	loose->ev.depth = rec->depth;
+	loose->ev.probe = rec->probe;
 	loose->ev.start_ns = mark.ts_ns;
 	loose->ev.state = rec->flags & REC_F_STACK_SWITCH ? RAW_SWITCH : 0;
 	return 0;
@@ -268,6 +283,7 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 
 int arrive_aggregate(struct session_builder *b, const struct rec_aggregate *rec)
 {
+	struct pending_args pending = find_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes);
 	struct raw_event *ev;
 	struct raw_thread *t;
 	struct loose *loose;
@@ -294,8 +310,7 @@ int arrive_aggregate(struct session_builder *b, const struct rec_aggregate *rec)
 	ev->state = RAW_BEGUN | RAW_ENDED;
 	loose->total_ns = rec->total_ns;
 	loose->hits = rec->hits;
-	if (read_args(b, &rec->hdr, sizeof(*rec), rec->arg_bytes, &args) ||
-	    note_place(b, rec->tgid, ev->start_ns, rec->probe, &args, &ev->place))
+	if (read_args(b, &pending, &args) || note_place(b, rec->tgid, ev->start_ns, rec->probe, &args, &ev->place))
 		return -ENOMEM;
 	ev->detail = args.detail;
 	if (role_of(b, rec->probe) == ROLE_SCRIPT_CALLER)

@@ -243,17 +243,25 @@ static int decode(struct details *d, const uint8_t *p, size_t n, struct args *re
 	return details_intern(d, &detail, &ret->detail);
 }
 
-int details_read(struct details *d, const void *bytes, size_t n, struct args *ret)
+struct hash128 details_prepare(const struct details *d, const void *bytes, size_t n)
 {
-	struct hash128 hash;
-	struct cached *c;
+	struct hash128 hash = { 0 };
+
+	if (!n)
+		return hash;
+	hash = hash_wide(bytes, n);
+	__builtin_prefetch(&d->cache[hash.a & (CACHE_SLOTS - 2)]);
+	return hash;
+}
+
+int details_read(struct details *d, struct hash128 hash, const void *bytes, size_t n, struct args *ret)
+{
+	struct cached *c = &d->cache[hash.a & (CACHE_SLOTS - 2)];
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!n)
 		return 0;
-	hash = hash_wide(bytes, n);
-	c = &d->cache[hash.a & (CACHE_SLOTS - 2)];
 	for (int way = 0; way < 2; way++) {
 		if (c[way].hash.a == hash.a && c[way].hash.b == hash.b) {
 			*ret = c[way].args;

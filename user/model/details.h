@@ -20,8 +20,10 @@ struct args {
 struct details *details_new(struct pool *pool);	/* the pool stays the caller's; NULL: no memory */
 void details_free(struct details *d);
 
-/* Decodes `n` bytes of struct rec_arg; stops at the first that doesn't fit. -ENOMEM. */
-int details_read(struct details *d, const void *bytes, size_t n, struct args *ret);
+/* `n` bytes of struct rec_arg, to be looked up with details_read(); the longer ago, the better: it waits for memory. */
+struct hash128 details_prepare(const struct details *d, const void *bytes, size_t n);
+/* Decodes them; stops at the first argument that doesn't fit. -ENOMEM. */
+int details_read(struct details *d, struct hash128 hash, const void *bytes, size_t n, struct args *ret);
 /* The index of a detail with these contents. -ENOMEM. */
 int details_intern(struct details *d, const struct event_detail *detail, uint32_t *ret);
 /* Valid until the next details_read() or details_intern(). */

@@ -7,42 +7,7 @@
  * an event belongs to another frame than its caller, runs on another stack, or where the caller is not shown.
  */
 #include <string.h>
-#include "model/builder.h"
-
-struct level {
-	struct raw_event *ev;
-	uint64_t call_id;
-	uint64_t bound_ns;	/* it ends no later than this, as far as its own end, the callers' and the process's say */
-	uint64_t cursor_ns;	/* end of the last child, or the start */
-	uint64_t child_wall_ns, child_off_ns;
-	uint64_t overhead_ns;	/* of children, outside of their intervals */
-	struct cost cost;
-	uint32_t place;
-	uint32_t shown;		/* number of the level that shows it: itself or the nearest caller; 0: none */
-	uint32_t above;		/* number of the level whose event it is shown below; 0: none */
-	uint32_t run;		/* number of the level whose event is on top of its timeline */
-	uint32_t size, children;	/* in the tree that is shown */
-	uint32_t first, last;	/* aggregates below it, linked: index + 1 */
-	uint16_t depth;
-	bool gone;		/* bound_ns is where the process went away */
-};
-
-struct tree {
-	struct session_builder *b;
-	struct raw_thread *t;
-	struct level *levels;
-	uint32_t nr;
-	uint32_t main, side;	/* how far the two inputs are read */
-	uint64_t cursor_ns;	/* end of the last outermost call */
-	uint64_t limit_ns;	/* end of the recording */
-	struct cost_cursor costs;
-	int rc;
-};
-
-static const struct cost *cost_of(struct tree *tr, const struct raw_event *ev, uint64_t start_ns)
-{
-	return cost_at(&tr->costs, tr->b->session->tables.probes.items[ev->probe].cost_class, start_ns);
-}
+#include "model/level.h"
 
 /* When the process went away next, at or after a moment. */
 static uint64_t gone_after(const struct session_builder *b, uint32_t tgid, uint64_t ts_ns)
@@ -69,77 +34,6 @@ static void count_flags(struct session_counts *c, const struct raw_event *ev)
 	c->no_end += !!(ev->flags & EV_NO_END);
 }
 
-/* Where an event is shown: among those of its level's event, or at the top of a timeline. */
-static bool attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
-{
-	struct place *p = &tr->b->frames.places.items[ev->place];
-
-	p->events++;
-	p->first_ns = min_u64(p->first_ns, ev->start_ns);
-	if (shown && tr->levels[shown - 1].place == ev->place)
-		return true;
-	ev->state |= RAW_ROOT;
-	if (VEC_PUSH(&tr->t->roots, ev))
-		tr->rc = -ENOMEM;
-	if (shown && tr->levels[shown - 1].place != ev->place)
-		ev->flags |= EV_MOVED;
-	return false;
-}
-
-static void flag_overhead(struct raw_event *ev)
-{
-	if (ev->overhead_ns > ev->self_ns / 2)
-		ev->flags |= EV_OVERHEAD_HIGH;
-}
-
-/* --- aggregates: leaves that stand for many calls; they may overlap their siblings --- */
-
-static void place_loose(struct tree *tr, uint32_t index, uint16_t level)
-{
-	struct placed placed = { .loose = index, .main = tr->main, .side = tr->side, .level = level };
-
-	if (VEC_PUSH(&tr->t->placed, placed))
-		tr->rc = -ENOMEM;
-}
-
-/* Gives an aggregate at most room_ns of wall time; returns how much it took. */
-static uint64_t aggregate_settle(struct tree *tr, struct loose *l, uint64_t room_ns, struct cost *ret_cost)
-{
-	struct raw_event *ev = &l->ev;
-	uint64_t total = min_u64(min_u64(l->total_ns, room_ns), ev->end_ns - ev->start_ns);
-
-	*ret_cost = *cost_of(tr, ev, ev->start_ns);
-	ev->overhead_ns = min_u64(sat_mul(ret_cost->inner_ns, l->hits), total);
-	ev->self_ns = total - ev->overhead_ns;
-	ev->blocked_ns = 0;
-	ev->subtree = 1;
-	ev->children = l->hits > UINT32_MAX ? UINT32_MAX : l->hits;
-	flag_overhead(ev);
-	return total;
-}
-
-static void aggregates_settle(struct tree *tr, struct level *l)
-{
-	uint64_t wall = l->ev->end_ns - l->ev->start_ns;
-
-	for (uint32_t i = l->first; i; i = tr->t->loose.items[i - 1].next) {
-		struct loose *a = &tr->t->loose.items[i - 1];
-		struct cost cost;
-
-		a->ev.start_ns = min_u64(max_u64(a->ev.start_ns, l->ev->start_ns), l->ev->end_ns);
-		a->ev.end_ns = min_u64(max_u64(a->ev.end_ns, a->ev.start_ns), l->ev->end_ns);
-		l->child_wall_ns += aggregate_settle(tr, a, wall - l->child_wall_ns, &cost);
-		l->overhead_ns = sat_add(l->overhead_ns, sat_mul(cost.outer_ns, a->hits));
-		if (a->ev.place >= PLACE_DOCUMENT)
-			a->ev.place = l->place;
-		if (attach(tr, &a->ev, l->shown)) {
-			tr->levels[l->shown - 1].size++;
-			tr->levels[l->shown - 1].children++;
-		}
-		place_loose(tr, i - 1, l - tr->levels + 1);
-	}
-}
-
 /* --- levels --- */
 
 static uint64_t end_of(struct level *l, uint64_t ts_ns, bool final)
@@ -155,31 +49,6 @@ static uint64_t end_of(struct level *l, uint64_t ts_ns, bool final)
 	return end;
 }
 
-/* Splits the wall time of a call: blocked as measured, overhead as estimated, the rest is its own. */
-static void account(struct tree *tr, struct level *l, uint64_t *ret_off)
-{
-	struct raw_event *ev = l->ev;
-	uint64_t wall = ev->end_ns - ev->start_ns, rest = wall - l->child_wall_ns;
-	uint64_t off = ev->state & RAW_ENDED ? ev->off_cpu_ns : 0;
-	uint64_t overhead = sat_add(l->overhead_ns, l->cost.inner_ns);
-
-	if (ev->extra) {
-		const struct raw_extra *x = &tr->b->extras.items[ev->extra];
-
-		overhead = sat_add(overhead, min_u64(sat_mul(l->cost.inner_ns, x->hidden_hits), x->hidden_ns));
-		overhead = sat_add(overhead, sat_mul(l->cost.outer_ns, x->hidden_hits));
-	}
-	off = min_u64(max_u64(off, l->child_off_ns), wall);
-	*ret_off = off;
-	ev->blocked_ns = off > l->child_off_ns ? min_u64(off - l->child_off_ns, rest) : 0;
-	rest -= ev->blocked_ns;
-	/* shown by nobody: all that it costs falls to the caller */
-	if (ev->state & RAW_HIDDEN)
-		l->overhead_ns = overhead;
-	ev->overhead_ns = min_u64(overhead, rest);
-	ev->self_ns = rest - ev->overhead_ns;
-}
-
 /* Closes the innermost level, at ts_ns unless it ended before. */
 static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 {
@@ -189,12 +58,11 @@ static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 	uint64_t off;
 
 	ev->end_ns = end_of(l, ts_ns, final);
-	aggregates_settle(tr, l);
-	account(tr, l, &off);
+	level_settle_aggregates(tr, l);
+	level_account(tr, l, &off);
 	if (!hidden) {
 		ev->subtree = l->size;
 		ev->children = l->children;
-		flag_overhead(ev);
 		count_flags(&tr->b->session->counts, ev);
 	}
 	if (!hidden && l->above) {
@@ -317,7 +185,7 @@ static void push(struct tree *tr, struct raw_event *ev, uint32_t caller)
 	}
 	l->size = 1;
 	l->shown = l->run = tr->nr;
-	if (attach(tr, ev, shown)) {
+	if (level_attach(tr, ev, shown)) {
 		l->above = shown;
 		l->run = tr->levels[shown - 1].run;
 	}
@@ -353,8 +221,8 @@ static void add_aggregate(struct tree *tr, uint32_t index)
 		tr->rc = -ENOMEM;
 		return;
 	}
-	attach(tr, &a->ev, 0);
-	place_loose(tr, index, 0);
+	level_attach(tr, &a->ev, 0);
+	level_place(tr, index, 0);
 }
 
 static void add_loose(struct tree *tr, uint32_t index)
@@ -370,7 +238,7 @@ static void add_loose(struct tree *tr, uint32_t index)
 		add_aggregate(tr, index);
 		break;
 	default:
-		place_loose(tr, index, close_ended(tr, &l->ev));
+		level_place(tr, index, close_ended(tr, &l->ev));
 	}
 	tr->side++;
 }

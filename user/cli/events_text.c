@@ -67,20 +67,44 @@ static size_t draw_branches(const struct row *row, char *ret, size_t size)
 	return n;
 }
 
-/* "LAYOUT", "GENERIC PrePaint  main", with what is odd about it behind. */
+/* What events of a sum have in common: the message of their type, not what the first of them is about beside it. */
+static struct event_detail common_detail(int type, const struct event_detail *d)
+{
+	struct event_detail common = { .thread_type = d->thread_type, .script_type = d->script_type };
+
+	switch (type) {
+	case EVENT_CSS_SELECTOR_MATCHING:
+		common.selector = d->selector;
+		break;
+	case EVENT_SCRIPT_THREAD_EVALUATION:
+		common.event_name = d->thread_type == THREAD_TYPE_EVENT ? d->event_name : NULL;
+		break;
+	case EVENT_PAINT:
+		common = *d;
+		common.url = common.label = NULL;
+		break;
+	default:
+		common.url = d->url;
+	}
+	return common;
+}
+
+/* "LAYOUT", "GENERIC PrePaint  http://…", "SCRIPT_COMPILATION INLINE", with what is odd about it behind. */
 static void describe(const struct session *s, const struct result_event *e, char *ret, size_t size)
 {
+	struct event_detail d = e->has_tree ? *e->detail : common_detail(e->type, e->detail);
+	const char *kind = e->type == EVENT_SCRIPT_COMPILATION ? shown_script_type(d.script_type) :
+			   e->type == EVENT_SCRIPT_THREAD_EVALUATION ? shown_thread_type(d.thread_type) : NULL;
 	const struct recording_probe *probes;
 	char detail[4096], flags[128];
 	struct event_view view;
 	size_t nr, n;
 
-	n = snprintf(ret, size, "%s", event_type_name(e->type));
 	probes = session_probes(s, &nr);
 	if (e->has_tree && e->type == EVENT_GENERIC && e->probe < nr)
-		n += snprintf(ret + n, size - n, " %s", *probes[e->probe].label ? probes[e->probe].label :
-			      probes[e->probe].name);
-	report_detail(e->detail, detail, sizeof(detail));
+		kind = *probes[e->probe].label ? probes[e->probe].label : probes[e->probe].name;
+	n = snprintf(ret, size, "%s%s%s", event_type_name(e->type), kind ? " " : "", kind ? kind : "");
+	report_detail(&d, detail, sizeof(detail));
 	if (*detail && n < size)
 		n += snprintf(ret + n, size - n, "  %s", detail);
 	if (!e->has_tree || n >= size || !session_event(s, e->id, &view))

@@ -196,9 +196,24 @@ static int by_process(const void *a, const void *b)
 	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
 }
 
+/* The timeline of an event: the last one that begins no later; those without events begin where the next one does. */
+static uint32_t event_timeline(const struct session *s, uint32_t id)
+{
+	size_t low = 0, high = s->timelines.nr;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->timelines.items[middle].first_id <= id)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static uint32_t mark_timeline(const struct session_builder *b, const struct raw_mark *m)
 {
-	const struct session *s = b->session;
 	uint32_t place = m->place;
 
 	if (place >= PLACE_DOCUMENT && place != PLACE_NONE)
@@ -206,9 +221,7 @@ static uint32_t mark_timeline(const struct session_builder *b, const struct raw_
 	if (place != PLACE_NONE)
 		return b->frames.places.items[place].timeline;
 	if (m->enclosing)
-		for (size_t i = 0; i < s->timelines.nr; i++)
-			if (m->enclosing - s->timelines.items[i].first_id < s->timelines.items[i].nr_events)
-				return i;
+		return event_timeline(b->session, m->enclosing);
 	place = map_get(&b->frames.process_map, m->tgid);
 	return place != MAP_NONE && b->frames.places.items[place].events ? b->frames.places.items[place].timeline : UINT32_MAX;
 }

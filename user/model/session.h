@@ -15,7 +15,8 @@ struct session;
 
 struct session_builder;
 
-/* Copies the tables that it is given. begin_ns of the info is 0 of all times below. */
+/* Before the first session_builder_add(): records of probes that aren't in the tables are left out. Copies the tables that
+ * it is given. begin_ns of the info is 0 of all times below. */
 int session_builder_new(struct session_builder **ret);
 int session_builder_tables(struct session_builder *b, const struct recording_info *info,
 			   const struct recording_probe *probes, size_t nr_probes,

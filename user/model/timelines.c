@@ -37,32 +37,40 @@ static size_t find_first(const struct session_builder *b)
 	return best;
 }
 
+/* Per process: its first frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
+static int find_mains(const struct session_builder *b, struct map *mains)
+{
+	for (size_t i = 0; i < b->frames.places.nr; i++) {
+		const struct place *p = &b->frames.places.items[i];
+
+		if (p->frame && !p->top && !p->parent_frame && map_get(mains, p->tgid) == MAP_NONE &&
+		    map_set(mains, p->tgid, i))
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < b->frames.places.nr; i++)
+		if (b->frames.places.items[i].top && map_set(mains, b->frames.places.items[i].tgid, MAP_NONE))
+			return -ENOMEM;
+	return 0;
+}
+
 /* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the first. */
-static bool is_main(const struct session_builder *b, size_t index, size_t first)
+static bool is_main(const struct session_builder *b, const struct map *mains, size_t index, size_t first)
 {
 	const struct place *p = &b->frames.places.items[index];
 
 	if (!p->frame)
 		return index == first;
-	if (p->top || p->parent_frame)
-		return p->top;
-	for (size_t i = 0; i < b->frames.places.nr; i++) {
-		const struct place *q = &b->frames.places.items[i];
-
-		if (q->frame && q->tgid == p->tgid && (q->top || (i < index && !q->parent_frame)))
-			return false;
-	}
-	return true;
+	return p->top || map_get(mains, p->tgid) == index;
 }
 
-static int add(struct session_builder *b, size_t index, size_t first)
+static int add(struct session_builder *b, const struct map *mains, size_t index, size_t first)
 {
 	struct session *s = b->session;
 	struct place *p = &b->frames.places.items[index];
 	struct timeline t = {
 		.id = s->timelines.nr + 1,
 		.frame = p->frame,
-		.main = is_main(b, index, first),
+		.main = is_main(b, mains, index, first),
 		.created_ns = p->created_ns,
 		.removed_ns = p->removed_ns,
 		.nr_events = p->events,
@@ -104,22 +112,38 @@ static int add_empty(struct session_builder *b)
 	return VEC_PUSH(&b->session->timelines, empty);
 }
 
-int timelines_make(struct session_builder *b)
+static int add_all(struct session_builder *b, const struct map *mains, size_t first)
 {
-	struct session *s = b->session;
-	size_t first = find_first(b);
-	uint32_t next = 1;
+	const struct place *places = b->frames.places.items;
 
-	if (first == SIZE_MAX)
-		return add_empty(b) ? -ENOMEM : (s->timelines.items[0].first_id = 1, 0);
-	if (add(b, first, first))
+	if (add(b, mains, first, first))
 		return -ENOMEM;
 	/* frames before what belongs to none */
 	for (unsigned int frameless = 0; frameless <= 1; frameless++)
 		for (size_t i = 0; i < b->frames.places.nr; i++)
-			if (i != first && shown(&b->frames.places.items[i]) &&
-			    (b->frames.places.items[i].frame == 0) == frameless && add(b, i, first))
+			if (i != first && shown(&places[i]) && (places[i].frame == 0) == frameless && add(b, mains, i, first))
 				return -ENOMEM;
+	return 0;
+}
+
+int timelines_make(struct session_builder *b)
+{
+	struct session *s = b->session;
+	struct map mains = { 0 };
+	size_t first = find_first(b);
+	uint32_t next = 1;
+	int rc;
+
+	if (first == SIZE_MAX) {
+		rc = add_empty(b);
+	} else {
+		rc = find_mains(b, &mains);
+		if (!rc)
+			rc = add_all(b, &mains, first);
+		map_free(&mains);
+	}
+	if (rc)
+		return rc;
 	number_frames(b);
 	for (size_t i = 0; i < s->timelines.nr; i++) {
 		s->timelines.items[i].first_id = next;

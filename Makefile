@@ -33,7 +33,7 @@ LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS)) -liberty -lpthread -lm
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
-SKEL := $(O)/gen/programs.skel.h
+SKEL := $(O)/gen/programs.skel.h $(O)/gen/snoop.skel.h
 PROTO := $(wildcard user/*/*.proto)
 PROTO_C := $(PROTO:user/%.proto=$(O)/gen/%.pb-c.c)
 PROTO_OBJ := $(PROTO_C:.c=.o)
@@ -97,10 +97,15 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
 		-MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 
 # one object of all programs: they share their maps and globals by name. The one that defines them comes first,
-# since libbpf 1.1's linker lays a map out wrongly when it meets its declaration before its definition
-$(O)/bpf/programs.o: $(BPF_OBJ)
+# since libbpf 1.1's linker lays a map out wrongly when it meets its declaration before its definition.
+# snoop stands alone: it is loaded by calibration and never by a recording
+$(O)/bpf/programs.o: $(filter-out %/snoop.bpf.o,$(BPF_OBJ))
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $(O)/bpf/probe.bpf.o $(filter-out %/probe.bpf.o,$^)
+
+$(O)/gen/snoop.skel.h: $(O)/bpf/snoop.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name snoop_bpf_skel > $@.new && mv $@.new $@
 
 $(O)/gen/programs.skel.h: $(O)/bpf/programs.o
 	$(call say,SKEL,$@)

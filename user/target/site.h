@@ -45,6 +45,7 @@ struct site_list {
 struct site_options {
 	const char *symbols;	/* Breakpad .sym file or NULL */
 	bool no_cache;		/* neither read nor write /var/cache/framescope */
+	bool no_calibration;	/* as if there were no .sites file of the build */
 };
 
 /* Finds every probe of `engine` in `image`. Only I/O faults are errors; what can't be found is a site with a reason. */

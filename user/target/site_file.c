@@ -270,7 +270,7 @@ int site_file_apply(struct site_search *s)
 	char path[2][PATH_MAX], *folder, *copy;
 	int rc = 0;
 
-	if (!s->image->build_id[0] || !s->engine->path)
+	if (!s->image->build_id[0] || !s->engine->path || s->opt->no_calibration)
 		return 0;
 	copy = strdup(s->engine->path);
 	if (!copy)

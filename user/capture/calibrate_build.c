@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Runs a private browser through calibration's pages and looks into it at each call that is due. */
+#include <errno.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "capture/calibrate_build.h"
+#include "capture/calibrate_browser.h"
+#include "capture/calibrate_choose.h"
+#include "capture/calibrate_pages.h"
+#include "capture/snoop.h"
+#include "version.h"
+
+#define NR_ARG_REGS 6		/* registers with arguments: the first of the table on every machine */
+#define HITS_ALONE 8		/* looked into per function and page, and where several documents are shown together */
+#define HITS_TOGETHER 14
+#define TICK_MS 100
+#define TEXT_MAX 96
+#define CAGE_TRIES 16
+
+struct run {
+	const struct calibrate_options *opt;
+	struct build_calibration *result;
+	struct error *err;
+	struct private_copy copy;
+	struct pages pages;
+	struct browser *browser;
+	struct snoop *snoop;
+	struct memory *memory;
+	struct call_log *logs;
+	size_t nr_logs;
+	struct known known;
+	struct choose_texts texts;
+	char text[KNOWN_MAX][TEXT_MAX];
+	unsigned int phase;
+	unsigned int cage_tries;
+	uint64_t deadline_ns;
+	bool together;
+	int failed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void say(const struct run *r, const char *what)
+{
+	if (r->opt->say)
+		r->opt->say(what);
+}
+
+static void on_hit(void *arg, const struct snoop_hit *hit)
+{
+	struct run *r = arg;
+	struct subject s = { .memory = r->memory, .regs = (const uint64_t *)hit->regs, .nr_regs = NR_ARG_REGS, .known = &r->known };
+	int rc;
+
+	if (r->failed || *r->opt->stop || now_ns() > r->deadline_ns || hit->site >= r->nr_logs)
+		return;
+	if (memory_begin(r->memory, hit->tgid))
+		return;
+	if (!r->result->cage && r->cage_tries < CAGE_TRIES) {
+		r->cage_tries++;
+		memory_find_cage(r->memory, &r->result->cage);
+	}
+	s.cage = memory_cage(r->memory, r->result->cage);
+	rc = log_call(&r->logs[hit->site], &s, r->phase, r->together && s.cage);
+	if (rc)
+		r->failed = error_set(r->err, ERR_OTHER, rc, "out of memory");
+}
+
+/* What the browser and the probes have to say, for a moment. Returns a message or NULL. */
+static json_t *pump(struct run *r)
+{
+	struct pollfd fds[2] = { { .fd = browser_fd(r->browser), .events = POLLIN } };
+	json_t *m = NULL;
+	int rc = 0;
+
+	if (r->snoop) {
+		fds[1].fd = snoop_fd(r->snoop);
+		fds[1].events = POLLIN;
+	}
+	m = browser_receive(r->browser, &rc);
+	if (!m && !rc) {
+		poll(fds, r->snoop ? 2 : 1, TICK_MS);
+		if (r->snoop)
+			snoop_handle(r->snoop);
+		m = browser_receive(r->browser, &rc);
+	}
+	if (r->failed)
+		return m;
+	if (rc)
+		r->failed = error_set(r->err, ERR_OTHER, rc, "the private browser has ended by itself; FRAMESCOPE_DEBUG=1 shows what "
+				      "it says");
+	else if (*r->opt->stop)
+		r->failed = error_set(r->err, ERR_OTHER, -EINTR, "stopped before it was done; nothing was written");
+	else if (now_ns() > r->deadline_ns)
+		r->failed = error_set(r->err, ERR_OTHER, -ETIMEDOUT, "the private browser did not show its pages within %d seconds; "
+				      "try again when the machine is less busy", CALIBRATE_MAX_SECONDS);
+	return m;
+}
+
+/* Sends a command and waits for its result, which is to be released; NULL on failure. */
+static json_t *call(struct run *r, const char *session, const char *method, json_t *params)
+{
+	int id = browser_send(r->browser, session, method, params);
+
+	if (id < 0 && !r->failed)
+		r->failed = error_set(r->err, ERR_OTHER, id, "the private browser does not listen");
+	while (!r->failed) {
+		json_t *m = pump(r), *result = NULL;
+
+		if (m && json_integer_value(json_object_get(m, "id")) == id) {
+			result = json_incref(json_object_get(m, "result"));
+			if (!result)
+				r->failed = error_set(r->err, ERR_OTHER, -EPROTO, "the private browser refuses %s", method);
+		}
+		json_decref(m);
+		if (result)
+			return result;
+	}
+	return NULL;
+}
+
+/* Copies a value of the page (the only target of type page) into dst. */
+static bool page_value(struct run *r, const char *key, char *dst, size_t size)
+{
+	json_t *result = call(r, NULL, "Target.getTargets", NULL), *target;
+	size_t i;
+
+	dst[0] = '\0';
+	json_array_foreach(json_object_get(result, "targetInfos"), i, target) {
+		const char *type = json_string_value(json_object_get(target, "type"));
+		const char *value = json_string_value(json_object_get(target, key));
+
+		if (type && value && !strcmp(type, "page"))
+			snprintf(dst, size, "%s", value);
+	}
+	json_decref(result);
+	return dst[0];
+}
+
+static bool open_session(struct run *r, char *session, size_t size)
+{
+	char target[128];
+	json_t *result;
+
+	while (!page_value(r, "targetId", target, sizeof(target)))
+		if (r->failed)
+			return false;
+	result = call(r, NULL, "Target.attachToTarget", json_pack("{s:s, s:b}", "targetId", target, "flatten", 1));
+	snprintf(session, size, "%s", json_string_value(json_object_get(result, "sessionId")) ?: "");
+	json_decref(result);
+	return !r->failed;
+}
+
+static void read_version(struct run *r)
+{
+	json_t *result = call(r, NULL, "Browser.getVersion", NULL);
+
+	snprintf(r->result->made, sizeof(r->result->made), "framescope %s, %.100s", FRAMESCOPE_VERSION,
+		 json_string_value(json_object_get(result, "product")) ?: "a browser that doesn't tell its version");
+	json_decref(result);
+}
+
+static void show(struct run *r, const char *session, const struct page *page, unsigned int phase)
+{
+	struct timespec pause = { .tv_nsec = TICK_MS * 1000000 };
+	char url[TEXT_MAX], ready[64], title[128] = "";
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s.html", r->pages.port, page->name);
+	snprintf(ready, sizeof(ready), PAGE_READY "%s", page->name);
+	r->phase = phase;
+	r->together = page->frames[0];
+	say(r, url);
+	snoop_budget(r->snoop, r->together ? HITS_TOGETHER : HITS_ALONE);
+	json_decref(call(r, session, "Page.navigate", json_pack("{s:s}", "url", url)));
+	while (!r->failed && strcmp(title, ready)) {
+		page_value(r, "title", title, sizeof(title));
+		if (strcmp(title, ready)) {
+			json_decref(pump(r));
+			nanosleep(&pause, NULL);
+		}
+	}
+	/* the last frame, which shows the last change */
+	for (int i = 0; i < 4 && !r->failed; i++)
+		json_decref(pump(r));
+	snoop_budget(r->snoop, 0);
+}
+
+/* Names all files of the pages, and says which of them belong to what is shown at a time. */
+static void prepare_texts(struct run *r)
+{
+	unsigned int phase = 0, left = 0;
+
+	for (const struct page *p = calibrate_pages; p->name; p++) {
+		for (const char *const *file = calibrate_page_files; *file; file++) {
+			size_t n = r->known.nr++;
+			uint64_t bit = 1ull << n;
+
+			snprintf(r->text[n], TEXT_MAX, "http://127.0.0.1:%u/%s%s", r->pages.port, p->name, *file);
+			r->known.text[n] = r->text[n];
+			*(strstr(*file, "html") ? &r->texts.documents : strstr(*file, "css") ? &r->texts.sheets : &r->texts.scripts) |= bit;
+			r->texts.of_phase[phase] |= bit;
+			if (strstr(*file, "html") && (p->frames[0] || left))
+				r->texts.docs[r->texts.nr_docs++] = n;
+		}
+		if (left)
+			left--;
+		for (size_t i = 0; p->frames[i]; i++)
+			left++;
+		if (p->frames[0])
+			r->texts.together = phase;
+		phase += !left;
+	}
+}
+
+/* Every function that can be told from others by being called; of those that are off by default, none. */
+static int find_functions(struct run *r)
+{
+	const struct site_options opt = { .no_calibration = true };
+	struct site_list *list = &r->result->sites;
+	int rc = sites_find(r->result->image, r->result->engine, &opt, list, r->err);
+
+	if (rc)
+		return rc;
+	r->logs = calloc(list->nr + 1, sizeof(*r->logs));
+	r->result->entries = calloc(list->nr + 1, sizeof(*r->result->entries));
+	if (!r->logs || !r->result->entries)
+		return error_set(r->err, ERR_OTHER, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
+		if (list->sites[i].source && !list->sites[i].probe->off)
+			r->logs[r->nr_logs++].site = &list->sites[i];
+	return r->nr_logs ? 0 : error_set(r->err, ERR_NOTHING, -ENOENT, "none of %s's functions were found in %s; framescope probes "
+					  "--binary says why", r->result->engine->title, r->opt->binary);
+}
+
+static int open_binary(struct run *r)
+{
+	struct build_calibration *c = r->result;
+	int rc = image_open(r->copy.binary, &c->image, r->err);
+
+	if (rc)
+		return error_prefix(r->err, "%s is no browser's program, perhaps the script that starts it", r->opt->binary);
+	rc = engines_load(r->opt->engine, c->image->arch, &c->engines, &c->nr_engines, r->err);
+	if (rc)
+		return rc;
+	c->engine = r->opt->engine ? c->engines[0] :
+		    engine_for_module(c->engines, c->nr_engines, basename(r->copy.binary), c->image);
+	if (!c->engine)
+		return error_set(r->err, ERR_INPUT, -ENOENT, "%s is of no engine that is known; framescope list --engines shows those",
+				 r->opt->binary);
+	if (!c->image->build_id[0])
+		return error_set(r->err, ERR_INPUT, -ENOENT, "%s has no build-id, so that nothing found could be kept for it",
+				 r->opt->binary);
+	return 0;
+}
+
+static int attach(struct run *r)
+{
+	uint64_t offsets[SNOOP_MAX_SITES];
+
+	for (size_t i = 0; i < r->nr_logs; i++)
+		offsets[i] = r->logs[i].site->offset;
+	return snoop_open(r->copy.binary, offsets, r->nr_logs, browser_root(r->browser), on_hit, r, &r->snoop, r->err);
+}
+
+static int run_pages(struct run *r)
+{
+	unsigned int phase = 0;
+	char session[128];
+	int rc;
+
+	rc = pages_start(r->copy.uid, r->copy.gid, &r->pages, r->err);
+	if (rc)
+		return rc;
+	prepare_texts(r);
+	rc = browser_start(&r->copy, &r->browser, r->err);
+	if (rc || !open_session(r, session, sizeof(session)))
+		return rc ?: r->failed;
+	read_version(r);
+	rc = r->failed ?: attach(r);
+	for (const struct page *p = calibrate_pages; p->name && !rc; p++, phase++) {
+		show(r, session, p, phase);
+		rc = r->failed;
+		for (size_t i = 0; p->frames[0] && p[1].name && p->frames[i]; i++)
+			if (i + 1 && p->frames[i + 1] == NULL)
+				p += i + 1;
+	}
+	for (size_t i = 0; i < r->nr_logs; i++)
+		r->logs[i].calls = r->snoop ? snoop_calls(r->snoop, i) : 0;
+	return rc;
+}
+
+/* One site of each probe: of several candidates the one that was called, if only one was. */
+static void keep_called(struct run *r)
+{
+	struct build_calibration *c = r->result;
+
+	for (size_t i = 0; i < r->nr_logs; i++) {
+		bool only = r->logs[i].calls;
+
+		for (size_t k = 0; k < r->nr_logs; k++)
+			if (k != i && r->logs[k].calls && c->entries[k].site->probe == c->entries[i].site->probe)
+				only = false;
+		if (!only)
+			r->logs[i].calls = 0;
+	}
+	for (size_t i = 0; i < r->nr_logs; i++)
+		if (r->logs[i].calls)
+			c->entries[c->nr++] = c->entries[i];
+}
+
+static int finish(struct run *r)
+{
+	struct build_calibration *c = r->result;
+	struct site_build build;
+	int rc = choose_paths(r->logs, r->nr_logs, &r->texts, c->entries);
+
+	if (rc)
+		return error_set(r->err, ERR_OTHER, rc, "out of memory");
+	keep_called(r);
+	if (!c->nr)
+		return error_set(r->err, ERR_NOTHING, -ENOENT, "none of the functions found in %s was called by its own pages; nothing "
+				 "was written", r->opt->binary);
+	build = (struct site_build){ .image = c->image, .engine = c->engine->name, .made = c->made, .cage = c->cage,
+				     .entries = c->entries, .nr = c->nr };
+	return site_file_write(&build, r->opt->output, &c->path, r->err);
+}
+
+int calibrate_build(const struct calibrate_options *opt, struct build_calibration *ret, struct error *err)
+{
+	struct run r = { .opt = opt, .result = ret, .err = err };
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	r.deadline_ns = now_ns() + CALIBRATE_MAX_SECONDS * 1000000000ull;
+	rc = copy_make(opt->binary, &r.copy, err);
+	if (!rc)
+		rc = open_binary(&r);
+	if (!rc)
+		rc = find_functions(&r);
+	if (!rc) {
+		r.memory = memory_new(ret->image);
+		rc = r.memory ? run_pages(&r) : error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
+	snoop_close(r.snoop);
+	browser_stop(r.browser);
+	pages_stop(&r.pages);
+	copy_remove(&r.copy);
+	if (!rc)
+		rc = finish(&r);
+	for (size_t i = 0; i < r.nr_logs; i++)
+		log_free(&r.logs[i]);
+	free(r.logs);
+	memory_free(r.memory);
+	if (rc)
+		build_calibration_free(ret);
+	return rc;
+}
+
+void build_calibration_free(struct build_calibration *c)
+{
+	free(c->entries);
+	sites_free(&c->sites);
+	engines_free(c->engines, c->nr_engines);
+	image_close(c->image);
+	free(c->path);
+	memset(c, 0, sizeof(*c));
+}

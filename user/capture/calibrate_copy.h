@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A private copy of a browser's folder: a probe sits on a file, and nobody else's browser runs this one. */
+#ifndef FRAMESCOPE_CAPTURE_CALIBRATE_COPY_H
+#define FRAMESCOPE_CAPTURE_CALIBRATE_COPY_H
+
+#include <limits.h>
+#include <sys/types.h>
+#include "base/error.h"
+
+struct private_copy {
+	char folder[PATH_MAX - 512];	/* "" if there is none */
+	char binary[PATH_MAX];		/* the copied one */
+	char home[PATH_MAX];		/* an empty folder of the user's below it */
+	uid_t uid;			/* who the browser runs as: nobody, if we are root */
+	gid_t gid;
+};
+
+int copy_make(const char *binary, struct private_copy *ret, struct error *err);
+/* Removes all of it. */
+void copy_remove(struct private_copy *c);
+
+#endif

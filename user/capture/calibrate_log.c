@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keeps what was found at each call, and decides when it is worth searching everything again. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "capture/calibrate_log.h"
+
+#define MAX_SEARCHES 3	/* of a phase: they are dear */
+
+static int by_path(const void *a, const void *b)
+{
+	const struct found_text *x = a, *y = b;
+
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return (int)x->kind - (int)y->kind;
+}
+
+/* Adds the paths of a search to those that later calls are tried with. */
+static int learn(struct call_log *log, const struct found *f)
+{
+	struct found_text *all = realloc(log->known, (log->nr_known + f->nr_texts + 1) * sizeof(*all));
+	size_t nr = 0, total = log->nr_known + f->nr_texts;
+
+	if (!all)
+		return -ENOMEM;
+	log->known = all;
+	if (f->nr_texts)
+		memcpy(all + log->nr_known, f->texts, f->nr_texts * sizeof(*all));
+	if (total)
+		qsort(all, total, sizeof(*all), by_path);
+	for (size_t i = 0; i < total; i++)
+		if (!nr || by_path(&all[nr - 1], &all[i]))
+			all[nr++] = all[i];
+	log->nr_known = nr;
+	return 0;
+}
+
+static int follow_known(const struct call_log *log, const struct subject *s, struct found *ret)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < log->nr_known && !rc; i++) {
+		int text = path_text(s, log->known[i].path, log->known[i].kind);
+
+		if (text >= 0)
+			rc = found_add_text(ret, log->known[i].path, text, log->known[i].kind);
+	}
+	return rc;
+}
+
+/* The first call whose values are looked at decides which paths there are. */
+static int keep_values(struct call_log *log, struct log_hit *hit, const struct found *f)
+{
+	log->paths = malloc((f->nr_values + 1) * sizeof(*log->paths));
+	hit->values = malloc((f->nr_values + 1) * sizeof(*hit->values));
+	if (!log->paths || !hit->values)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr_values; i++) {
+		log->paths[i] = f->values[i].path;
+		hit->values[i] = f->values[i].value;
+	}
+	log->nr_paths = f->nr_values;
+	return 0;
+}
+
+static int follow_values(const struct call_log *log, const struct subject *s, struct log_hit *hit)
+{
+	hit->values = calloc(log->nr_paths + 1, sizeof(*hit->values));
+	if (!hit->values)
+		return -ENOMEM;
+	for (size_t i = 0; i < log->nr_paths; i++)
+		if (!path_follow(s, log->paths[i], &hit->values[i]))
+			hit->values[i] = 0;
+	return 0;
+}
+
+int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values)
+{
+	struct log_hit *hit = &log->hits[log->nr_hits];
+	bool define = values && !log->paths;
+	struct found f = { 0 };
+	int rc;
+
+	if (log->nr_hits == LOG_MAX_HITS || phase >= LOG_PHASES)
+		return 0;
+	rc = follow_known(log, s, &f);
+	if (!rc && (define || ((!f.nr_texts || !log->searches[phase]) && log->searches[phase] < MAX_SEARCHES))) {
+		found_free(&f);
+		log->searches[phase]++;
+		rc = search_all(s, define, &f);
+		if (!rc)
+			rc = learn(log, &f);
+	}
+	*hit = (struct log_hit){ .phase = phase, .texts = f.texts, .nr_texts = f.nr_texts };
+	f.texts = NULL;
+	log->nr_hits++;
+	/* a call that leads to no text is none of ours: its paths would be chance */
+	if (!rc && define && hit->nr_texts)
+		rc = keep_values(log, hit, &f);
+	else if (!rc && values && log->paths)
+		rc = follow_values(log, s, hit);
+	found_free(&f);
+	return rc;
+}
+
+void log_free(struct call_log *log)
+{
+	for (size_t i = 0; i < log->nr_hits; i++) {
+		free(log->hits[i].texts);
+		free(log->hits[i].values);
+	}
+	free(log->known);
+	free(log->paths);
+	memset(log, 0, sizeof(*log));
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Loads calibration's probe, and keeps stop and go of the processes it hits in order. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "capture/snoop.h"
+#include "snoop.skel.h"
+
+#define STOP_MS 2000	/* after which a process counts as not stopping */
+#define MAX_STOPPED 64
+
+struct snoop {
+	struct snoop_bpf_skel *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *links[SNOOP_MAX_SITES];
+	size_t nr;
+	snoop_fn fn;
+	void *arg;
+	pid_t stopped[MAX_STOPPED];
+	size_t nr_stopped;
+};
+
+static int print_debug(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, fmt, ap);
+}
+
+/* The state letter of a thread; 0 if it is gone. */
+static char thread_state(pid_t tgid, const char *tid)
+{
+	char path[64], text[512], *end;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", tgid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : 0;
+}
+
+static bool all_stopped(pid_t tgid)
+{
+	struct dirent *e;
+	bool stopped = true;
+	char path[32];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", tgid);
+	d = opendir(path);
+	while (d && stopped && (e = readdir(d))) {
+		char state = e->d_name[0] == '.' ? 'T' : thread_state(tgid, e->d_name);
+
+		stopped = !state || strchr("TtZX", state);
+	}
+	if (d)
+		closedir(d);
+	return d && stopped;
+}
+
+static bool wait_stopped(pid_t tgid)
+{
+	const struct timespec pause = { .tv_nsec = 200000 };
+
+	for (int i = 0; i < STOP_MS * 5; i++) {
+		if (all_stopped(tgid))
+			return true;
+		if (kill(tgid, 0))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static int on_hit(void *arg, void *data, size_t size)
+{
+	const struct snoop_hit *hit = data;
+	struct snoop *s = arg;
+	size_t i = 0;
+
+	if (size < sizeof(*hit) || hit->site >= s->nr)
+		return 0;
+	while (i < s->nr_stopped && s->stopped[i] != (pid_t)hit->tgid)
+		i++;
+	if (i == MAX_STOPPED) {
+		kill(hit->tgid, SIGCONT);
+		return 0;
+	}
+	if (i == s->nr_stopped)
+		s->stopped[s->nr_stopped++] = hit->tgid;
+	if (wait_stopped(hit->tgid))
+		s->fn(s->arg, hit);
+	return 0;
+}
+
+int snoop_handle(struct snoop *s)
+{
+	int rc = ring_buffer__consume(s->ring);
+
+	for (size_t i = 0; i < s->nr_stopped; i++)
+		kill(s->stopped[i], SIGCONT);
+	s->nr_stopped = 0;
+	return rc < 0 ? rc : 0;
+}
+
+int snoop_fd(const struct snoop *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+void snoop_budget(struct snoop *s, int hits)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		s->skel->bss->budget[i] = hits;
+}
+
+uint64_t snoop_calls(const struct snoop *s, size_t site)
+{
+	return site < s->nr ? s->skel->bss->calls[site] : 0;
+}
+
+static int load(struct snoop *s, struct error *err)
+{
+	libbpf_set_print(getenv("FRAMESCOPE_DEBUG") ? print_debug : NULL);
+	s->skel = snoop_bpf_skel__open_and_load();
+	if (!s->skel && errno == EPERM)
+		return error_set(err, ERR_PERMISSION, -EPERM, "the kernel does not let us load BPF programs; run it with sudo on "
+				 "the host");
+	if (!s->skel)
+		return error_set(err, ERR_KERNEL, -errno, "this kernel can't run calibration's program (%s); FRAMESCOPE_DEBUG=1 "
+				 "shows what it says", strerror(errno));
+	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.hits), on_hit, s, NULL);
+	if (!s->ring)
+		return error_set(err, ERR_OTHER, -errno, "can't map the ring buffer: %s", strerror(errno));
+	return 0;
+}
+
+int snoop_open(const char *path, const uint64_t *offsets, size_t nr, pid_t root, snoop_fn fn, void *arg,
+	       struct snoop **ret, struct error *err)
+{
+	struct snoop *s = calloc(1, sizeof(*s));
+	size_t attached = 0;
+	int rc;
+
+	if (!s)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	s->fn = fn;
+	s->arg = arg;
+	s->nr = nr < SNOOP_MAX_SITES ? nr : SNOOP_MAX_SITES;
+	rc = load(s, err);
+	if (rc) {
+		snoop_close(s);
+		return rc;
+	}
+	s->skel->bss->root_tgid = root;
+	for (size_t i = 0; i < s->nr; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = i);
+
+		s->links[i] = bpf_program__attach_uprobe_opts(s->skel->progs.snoop_call, -1, path, offsets[i], &opts);
+		attached += s->links[i] != NULL;
+	}
+	if (!attached) {
+		rc = error_set(err, ERR_KERNEL, -errno, "the kernel refuses all probes on %s: %s", path, strerror(errno));
+		snoop_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void snoop_close(struct snoop *s)
+{
+	if (!s)
+		return;
+	if (s->skel)
+		s->skel->bss->root_tgid = 0;
+	if (s->ring)
+		snoop_handle(s);
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->links[i])
+			bpf_link__destroy(s->links[i]);
+	ring_buffer__free(s->ring);
+	snoop_bpf_skel__destroy(s->skel);
+	free(s);
+}

@@ -31,7 +31,7 @@ struct browser {
 static const char *const flags[] = {
 	"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-	"--disable-breakpad", "--disable-extensions", "--no-default-browser-check", "--disable-background-timer-throttling",
+	"--disable-breakpad", "--disable-component-extensions-with-background-pages", "--disable-extensions", "--no-default-browser-check", "--disable-background-timer-throttling",
 	"--disable-renderer-backgrounding", "--disable-hang-monitor", "--remote-debugging-pipe",
 	"--disable-features=DialMediaRouteProvider,OptimizationHints,SpareRendererForSitePerProcess",
 };

@@ -15,8 +15,10 @@
 #include "version.h"
 
 #define NR_ARG_REGS 6		/* registers with arguments: the first of the table on every machine */
-#define HITS_ALONE 8		/* looked into per function and page, and where several documents are shown together */
-#define HITS_TOGETHER 14
+#define HITS_ALONE 10		/* looked into per function and page, and where several documents are shown together, */
+#define HITS_TOGETHER 24
+#define HITS_STRANGE 40		/* besides those of other documents: the browser has some of its own */
+#define STACK_BYTES (1u << 20)	/* behind the stack pointer that count as stack */
 #define TICK_MS 100
 #define TEXT_MAX 96
 #define CAGE_TRIES 16
@@ -36,7 +38,9 @@ struct run {
 	struct choose_texts texts;
 	char text[KNOWN_MAX][TEXT_MAX];
 	unsigned int phase;
+	unsigned int strange[SNOOP_MAX_SITES];	/* calls of the phase that led to nothing known */
 	unsigned int cage_tries;
+	int stack_reg;
 	uint64_t deadline_ns;
 	bool together;
 	int failed;
@@ -71,9 +75,13 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 		memory_find_cage(r->memory, &r->result->cage);
 	}
 	s.cage = memory_cage(r->memory, r->result->cage);
+	for (int i = 0; i < NR_ARG_REGS; i++)
+		s.stack_regs |= (hit->regs[i] - hit->regs[r->stack_reg] < STACK_BYTES) << i;
 	rc = log_call(&r->logs[hit->site], &s, r->phase, r->together && s.cage);
-	if (rc)
+	if (rc < 0)
 		r->failed = error_set(r->err, ERR_OTHER, rc, "out of memory");
+	else if (!rc && r->strange[hit->site]++ < HITS_STRANGE)
+		snoop_again(r->snoop, hit->site);
 }
 
 /* What the browser and the probes have to say, for a moment. Returns a message or NULL. */
@@ -180,6 +188,7 @@ static void show(struct run *r, const char *session, const struct page *page, un
 	r->phase = phase;
 	r->together = page->frames[0];
 	say(r, url);
+	memset(r->strange, 0, sizeof(r->strange));
 	snoop_budget(r->snoop, r->together ? HITS_TOGETHER : HITS_ALONE);
 	json_decref(call(r, session, "Page.navigate", json_pack("{s:s}", "url", url)));
 	while (!r->failed && strcmp(title, ready)) {
@@ -274,10 +283,14 @@ static int attach(struct run *r)
 
 static int run_pages(struct run *r)
 {
+	const struct arch *arch = r->result->image->arch;
 	unsigned int phase = 0;
 	char session[128];
 	int rc;
 
+	r->stack_reg = arch->reg("rsp", 3) >= 0 ? arch->reg("rsp", 3) : arch->reg("sp", 2);
+	if (r->stack_reg < 0)
+		r->stack_reg = 0;
 	rc = pages_start(r->copy.uid, r->copy.gid, &r->pages, r->err);
 	if (rc)
 		return rc;
@@ -290,9 +303,9 @@ static int run_pages(struct run *r)
 	for (const struct page *p = calibrate_pages; p->name && !rc; p++, phase++) {
 		show(r, session, p, phase);
 		rc = r->failed;
-		for (size_t i = 0; p->frames[0] && p[1].name && p->frames[i]; i++)
-			if (i + 1 && p->frames[i + 1] == NULL)
-				p += i + 1;
+		/* those of its frames have been shown with it */
+		for (const char *const *frame = p->frames; *frame; frame++)
+			p++;
 	}
 	for (size_t i = 0; i < r->nr_logs; i++)
 		r->logs[i].calls = r->snoop ? snoop_calls(r->snoop, i) : 0;

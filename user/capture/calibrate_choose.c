@@ -18,6 +18,7 @@ struct candidate {
 	uint8_t kind;
 	uint64_t seen;	/* bits: texts */
 	size_t right, wrong;
+	size_t again;	/* calls at which a sheet or script was met that had been before: each is used once */
 };
 
 struct candidates {
@@ -46,10 +47,13 @@ static int collect(const struct call_log *log, const struct choose_texts *t, str
 	for (size_t i = 0; i < log->nr_hits; i++) {
 		for (size_t k = 0; k < log->hits[i].nr_texts; k++) {
 			const struct found_text *f = &log->hits[i].texts[k];
+			unsigned int phase = log->hits[i].phase;
 			uint64_t bit = 1ull << f->text;
-			bool right = t->of_phase[log->hits[i].phase] & bit;
+			bool right = t->of_phase[phase] & bit;
 
-			ret->c[nr++] = (struct candidate){ f->path, f->kind, bit, right, !right };
+			/* the page before is still there when the next one begins: that says nothing */
+			if (right || !phase || !(t->of_phase[phase - 1] & bit))
+				ret->c[nr++] = (struct candidate){ f->path, f->kind, bit, right, !right, 0 };
 		}
 	}
 	if (nr)
@@ -59,6 +63,7 @@ static int collect(const struct call_log *log, const struct choose_texts *t, str
 		struct candidate *last = ret->nr ? &ret->c[ret->nr - 1] : NULL;
 
 		if (last && !by_path(last, &ret->c[i])) {
+			last->again += (last->seen & ret->c[i].seen & ~t->documents) != 0;
 			last->seen |= ret->c[i].seen;
 			last->right += ret->c[i].right;
 			last->wrong += ret->c[i].wrong;
@@ -74,27 +79,20 @@ static int count(uint64_t bits)
 	return __builtin_popcountll(bits);
 }
 
-static bool is_shorter(path_t a, path_t b)
-{
-	if (path_steps(a) != path_steps(b))
-		return path_steps(a) < path_steps(b);
-	if (path_reach(a) != path_reach(b))
-		return path_reach(a) < path_reach(b);
-	return a < b;
-}
-
-static bool is_proven(const struct candidate *c, const struct choose_texts *t)
+static bool is_proven(const struct candidate *c, const struct call_log *log, const struct choose_texts *t)
 {
 	int phases = 0;
 
+	/* one that is right now and then is right by chance, or of another kind of call */
 	for (size_t i = 0; i < LOG_PHASES; i++)
 		phases += (c->seen & t->of_phase[i]) != 0;
-	return !c->wrong && phases >= MIN_PHASES && count(c->seen) >= MIN_TEXTS;
+	return !c->wrong && !c->again && phases >= MIN_PHASES && count(c->seen) >= MIN_TEXTS && c->right * 4 >= log->nr_hits * 3;
 }
 
 /* The best that leads to nothing but `wanted`: most different texts, then hardly fewer calls than any other, then the
- * shortest. NULL if none was right for enough documents. */
-static const struct candidate *best(const struct candidates *all, uint64_t wanted, const struct choose_texts *t)
+ * likeliest way. NULL if none was right for enough documents. */
+static const struct candidate *best(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+				    const struct choose_texts *t)
 {
 	const struct candidate *ret = NULL;
 	size_t most = 0, calls = 0;
@@ -104,13 +102,13 @@ static const struct candidate *best(const struct candidates *all, uint64_t wante
 			const struct candidate *c = &all->c[i];
 			size_t nr = count(c->seen);
 
-			if ((c->seen & ~wanted) || !is_proven(c, t))
+			if ((c->seen & ~wanted) || !is_proven(c, log, t))
 				continue;
 			if (pass == 0 && nr > most)
 				most = nr;
 			else if (pass == 1 && nr == most && c->right > calls)
 				calls = c->right;
-			else if (pass == 2 && nr == most && c->right * 4 >= calls * 3 && (!ret || is_shorter(c->path, ret->path)))
+			else if (pass == 2 && nr == most && c->right * 4 >= calls * 3 && (!ret || path_is_better(c->path, ret->path, log->stack_regs)))
 				ret = c;
 		}
 	}
@@ -153,8 +151,8 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 
 	if (collect(log, t, &all))
 		return -ENOMEM;
-	document = best(&all, t->documents, t);
-	url = others ? best(&all, t->documents | others, t) : document;
+	document = best(&all, t->documents, log, t);
+	url = others ? best(&all, t->documents | others, log, t) : document;
 	if (url && others && count(url->seen & others) < MIN_OTHERS)
 		url = NULL;
 	if (url) {
@@ -183,19 +181,22 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 {
 	struct frame_facts *facts = calloc(nr + 1, sizeof(*facts));
 	int rc = facts ? 0 : -ENOMEM;
+	size_t styles = nr;
 
 	for (size_t i = 0; i < nr && !rc; i++) {
 		memset(&ret[i], 0, sizeof(ret[i]));
 		ret[i].site = logs[i].site;
 		note(&ret[i], "%llu calls, %zu looked into", (unsigned long long)logs[i].calls, logs[i].nr_hits);
 		rc = choose_url(&logs[i], t, &ret[i], &facts[i]);
+		/* styles are the document's own business: the URL found there stands in it */
+		if (facts[i].has_document && logs[i].site->probe->type == EVENT_STYLE_RECALCULATION)
+			styles = i;
 	}
 	if (!rc)
-		rc = frame_find(facts, nr, t);
+		rc = frame_find(facts, nr, styles, t);
 	for (size_t i = 0; i < nr && !rc; i++) {
-		/* the object that has the URL, where that is the document's own */
-		if (facts[i].has_document && is_about_documents(&logs[i]) && path_steps(facts[i].document))
-			add_argument(&ret[i], path_parent(facts[i].document), FIELD_DOCUMENT, KIND_INT);
+		if (facts[i].has_owner && is_about_documents(&logs[i]))
+			add_argument(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
 		if (facts[i].has_frame) {
 			add_argument(&ret[i], facts[i].frame, FIELD_FRAME, KIND_INT);
 			note(&ret[i], "; frame right at %zu, for %zu documents", facts[i].calls, facts[i].documents);

@@ -7,6 +7,7 @@
 #include "capture/calibrate_frame.h"
 
 #define MIN_FUNCTIONS 2	/* that must agree on it */
+#define MIN_DOCUMENTS 2	/* of them shown at the same time */
 
 /* An object that one path leads to for each document; 0: that document wasn't met. */
 struct identity {
@@ -96,15 +97,6 @@ static size_t nr_docs(const struct identity *i)
 	return nr;
 }
 
-static bool is_shorter(path_t a, path_t b)
-{
-	if (path_steps(a) != path_steps(b))
-		return path_steps(a) < path_steps(b);
-	if (path_reach(a) != path_reach(b))
-		return path_reach(a) < path_reach(b);
-	return a < b;
-}
-
 /* Same objects together, then by function, the shortest path first. */
 static int by_objects(const void *a, const void *b)
 {
@@ -115,7 +107,7 @@ static int by_objects(const void *a, const void *b)
 		return rc;
 	if (x->probe != y->probe)
 		return x->probe < y->probe ? -1 : 1;
-	return x->path == y->path ? 0 : is_shorter(x->path, y->path) ? -1 : 1;
+	return x->path == y->path ? 0 : path_is_better(x->path, y->path, 0) ? -1 : 1;
 }
 
 /* The objects that most functions lead to; of several such, those with the shortest ways. Only where all documents were. */
@@ -152,7 +144,7 @@ static bool agrees(const struct identity *i, const struct identity *frame)
 
 static void take_frame(struct frame_facts *f, const struct identity *i, const struct choose_texts *t)
 {
-	if (f->has_frame && !is_shorter(i->path, f->frame))
+	if (f->has_frame && !path_is_better(i->path, f->frame, f->log->stack_regs))
 		return;
 	f->has_frame = true;
 	f->frame = i->path;
@@ -162,7 +154,39 @@ static void take_frame(struct frame_facts *f, const struct identity *i, const st
 		f->calls += f->log->hits[h].values && document_of(f, &f->log->hits[h], t) >= 0;
 }
 
-int frame_find(struct frame_facts *facts, size_t nr, const struct choose_texts *t)
+/* One document proves little, unless the same way was right for several at another function. */
+static void drop_unproven(struct frame_facts *facts, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		bool proven = facts[i].documents >= MIN_DOCUMENTS;
+
+		for (size_t k = 0; k < nr && !proven; k++)
+			proven = facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS && facts[k].frame == facts[i].frame;
+		facts[i].has_frame &= proven;
+	}
+}
+
+/* Whose URL it is: the object that the reference's path to it ends at, and the ways to it of the others. */
+static void find_owners(struct frame_facts *facts, size_t reference, const struct identities *all)
+{
+	const struct identity *owner = NULL;
+
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->i[i].probe == reference && path_steps(facts[reference].document) &&
+		    all->i[i].path == path_parent(facts[reference].document))
+			owner = &all->i[i];
+	for (size_t i = 0; owner && i < all->nr; i++) {
+		struct frame_facts *f = &facts[all->i[i].probe];
+
+		if (nr_docs(&all->i[i]) < MIN_DOCUMENTS || !agrees(&all->i[i], owner))
+			continue;
+		if (!f->has_owner || path_is_better(all->i[i].path, f->owner, f->log->stack_regs))
+			f->owner = all->i[i].path;
+		f->has_owner = true;
+	}
+}
+
+int frame_find(struct frame_facts *facts, size_t nr, size_t reference, const struct choose_texts *t)
 {
 	struct identities all = { 0 };
 	const struct identity *frame;
@@ -176,6 +200,9 @@ int frame_find(struct frame_facts *facts, size_t nr, const struct choose_texts *
 		for (size_t i = 0; frame && i < all.nr; i++)
 			if (agrees(&all.i[i], frame))
 				take_frame(&facts[all.i[i].probe], &all.i[i], t);
+		drop_unproven(facts, nr);
+		if (reference < nr)
+			find_owners(facts, reference, &all);
 	}
 	free(all.i);
 	return rc;

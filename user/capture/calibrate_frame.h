@@ -17,9 +17,12 @@ struct frame_facts {
 	bool has_frame;
 	path_t frame;
 	size_t calls, documents;	/* at which and for which it was right */
+	bool has_owner;
+	path_t owner;		/* the document's own object */
 };
 
-/* 0 or -ENOMEM; nothing found is no error. */
-int frame_find(struct frame_facts *facts, size_t nr, const struct choose_texts *t);
+/* The document's own object is what the last step to the URL at `reference` (an index, or nr for none) reads.
+ * 0 or -ENOMEM; nothing found is no error. */
+int frame_find(struct frame_facts *facts, size_t nr, size_t reference, const struct choose_texts *t);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "capture/calibrate_log.h"
 
-#define MAX_SEARCHES 3	/* of a phase: they are dear */
+#define MAX_SEARCHES 2	/* of a phase: they are dear */
+#define MAX_VAIN 3
 
 static int by_path(const void *a, const void *b)
 {
@@ -85,23 +86,30 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 	if (log->nr_hits == LOG_MAX_HITS || phase >= LOG_PHASES)
 		return 0;
 	rc = follow_known(log, s, &f);
-	if (!rc && (define || ((!f.nr_texts || !log->searches[phase]) && log->searches[phase] < MAX_SEARCHES))) {
+	define &= f.nr_texts || log->vain[phase] < MAX_VAIN;
+	if (!rc && (define || (f.nr_texts ? !log->searches[phase] : log->searches[phase] < MAX_SEARCHES &&
+			       log->vain[phase] < MAX_VAIN))) {
 		found_free(&f);
-		log->searches[phase]++;
 		rc = search_all(s, define, &f);
+		(f.nr_texts ? log->searches : log->vain)[phase]++;
 		if (!rc)
 			rc = learn(log, &f);
 	}
+	/* a call that leads to no text is none of ours: its paths would be chance */
+	if (!f.nr_texts) {
+		found_free(&f);
+		return rc;
+	}
+	log->stack_regs |= s->stack_regs;
 	*hit = (struct log_hit){ .phase = phase, .texts = f.texts, .nr_texts = f.nr_texts };
 	f.texts = NULL;
 	log->nr_hits++;
-	/* a call that leads to no text is none of ours: its paths would be chance */
-	if (!rc && define && hit->nr_texts)
+	if (!rc && define)
 		rc = keep_values(log, hit, &f);
 	else if (!rc && values && log->paths)
 		rc = follow_values(log, s, hit);
 	found_free(&f);
-	return rc;
+	return rc ?: 1;
 }
 
 void log_free(struct call_log *log)

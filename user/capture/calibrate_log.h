@@ -6,7 +6,7 @@
 #include "capture/calibrate_search.h"
 #include "target/site.h"
 
-#define LOG_MAX_HITS 64
+#define LOG_MAX_HITS 192
 #define LOG_PHASES 8
 
 struct log_hit {
@@ -20,7 +20,9 @@ struct call_log {
 	const struct site *site;
 	struct log_hit hits[LOG_MAX_HITS];
 	size_t nr_hits;
-	uint8_t searches[LOG_PHASES];	/* searches of everything, by phase */
+	uint8_t searches[LOG_PHASES];	/* searches of everything that found something, by phase, */
+	uint8_t vain[LOG_PHASES];	/* and that didn't */
+	uint32_t stack_regs;	/* bits: registers that pointed into the stack at some call */
 	struct found_text *known;	/* every path to a text so far, once each (its text left aside) */
 	size_t nr_known;
 	path_t *paths;		/* to pointers of which some may be identities */
@@ -29,7 +31,7 @@ struct call_log {
 };
 
 /* Looks at a call: searches everything the first times of each phase, later follows the paths that are known. With `values`
- * pointers too. 0 or -ENOMEM. */
+ * pointers too. 1 if it led to a known text, 0 if not, or -ENOMEM. */
 int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values);
 void log_free(struct call_log *log);
 

@@ -55,14 +55,32 @@ path_t path_parent(path_t p)
 	return (p & ~0xe0ull) | (uint64_t)(nr - 1) << 5;
 }
 
-uint64_t path_reach(path_t p)
+/* What speaks against a path, and in *ret_reach the sum of its offsets, their signs left aside. */
+static unsigned int path_doubts(path_t p, uint32_t stack_regs, unsigned int *ret_reach)
 {
-	uint64_t sum = 0;
+	unsigned int doubts = path_steps(p) + (p & 31) + (stack_regs >> (p & 31) & 1 ? 3 : 0);
 	bool caged;
 
-	for (size_t i = 0; i < path_steps(p); i++)
-		sum += abs(step_of(p, i, &caged));
-	return sum;
+	*ret_reach = 0;
+	for (size_t i = 0; i < path_steps(p); i++) {
+		int off = step_of(p, i, &caged);
+
+		*ret_reach += abs(off);
+		doubts += off < 0;
+	}
+	return doubts;
+}
+
+bool path_is_better(path_t a, path_t b, uint32_t stack_regs)
+{
+	unsigned int reach_a, reach_b, doubts_a = path_doubts(a, stack_regs, &reach_a);
+	unsigned int doubts_b = path_doubts(b, stack_regs, &reach_b);
+
+	if (doubts_a != doubts_b)
+		return doubts_a < doubts_b;
+	if (reach_a != reach_b)
+		return reach_a < reach_b;
+	return a < b;
 }
 
 void path_spec(path_t p, uint8_t field, uint8_t kind, struct arg_spec *ret)
@@ -224,7 +242,8 @@ static int arrive(const struct subject *s, path_t path, uint64_t v, bool caged, 
 	return rc || !next ? rc : level_add(next, path, v, caged);
 }
 
-/* Everything that one object points to. */
+/* Everything that one object points to. Where pointers between objects of the cage are compressed, a plain one into it is
+ * what happens to be on a stack or in a handle: no identity is read from there. */
 static int expand(const struct subject *s, const struct node *n, bool values, struct level *next, struct found *ret)
 {
 	uint8_t window[WINDOW];
@@ -240,7 +259,7 @@ static int expand(const struct subject *s, const struct node *n, bool values, st
 		memcpy(&v, window + at, 8);
 		memcpy(&half, window + at, 4);
 		if ((n->addr + off) % 8 == 0 && is_pointer(s, v))
-			rc = arrive(s, path_step(n->path, false, off), v, false, true, values, next, ret);
+			rc = arrive(s, path_step(n->path, false, off), v, false, true, values && !s->cage, next, ret);
 		v = s->cage ? decompress(s, half) : 0;
 		if (!rc && v && is_pointer(s, v))
 			rc = arrive(s, path_step(n->path, true, off), v, n->caged, false, values, next, ret);

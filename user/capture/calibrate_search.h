@@ -43,6 +43,7 @@ struct subject {
 	struct memory *memory;
 	const uint64_t *regs;	/* the first nr_regs are looked at */
 	size_t nr_regs;
+	uint32_t stack_regs;	/* bits: registers that point into the thread's stack */
 	uint64_t cage;		/* base with its low bits set; 0: no compressed pointers */
 	const struct known *known;
 };
@@ -59,8 +60,9 @@ bool path_follow(const struct subject *s, path_t path, uint64_t *ret);
 int path_text(const struct subject *s, path_t path, uint8_t kind);
 
 size_t path_steps(path_t path);
-/* Sum of all offsets, their signs left aside: of two paths of one length, the nearer is the likelier. */
-uint64_t path_reach(path_t path);
+/* Of two paths that lead to the same: few steps, from an early register that does not point into the stack (where what
+ * callers have left may stand for a while), not to what lies before an object, and not far into it. */
+bool path_is_better(path_t a, path_t b, uint32_t stack_regs);
 path_t path_parent(path_t path);	/* without its last step */
 void path_spec(path_t path, uint8_t field, uint8_t kind, struct arg_spec *ret);
 

@@ -125,6 +125,12 @@ void snoop_budget(struct snoop *s, int hits)
 		s->skel->bss->budget[i] = hits;
 }
 
+void snoop_again(struct snoop *s, size_t site)
+{
+	if (site < s->nr)
+		s->skel->bss->budget[site]++;
+}
+
 uint64_t snoop_calls(const struct snoop *s, size_t site)
 {
 	return site < s->nr ? s->skel->bss->calls[site] : 0;

@@ -25,6 +25,8 @@ void snoop_close(struct snoop *s);
 
 /* Each site may stop its process so many times more. 0: none, as at the beginning. */
 void snoop_budget(struct snoop *s, int hits);
+/* One more of this site: the last one was of no use. */
+void snoop_again(struct snoop *s, size_t site);
 /* Calls of a site since it was attached. */
 uint64_t snoop_calls(const struct snoop *s, size_t site);
 

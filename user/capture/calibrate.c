@@ -18,25 +18,27 @@
 #define CALLS_MAX 60		/* of one burst, */
 #define CALLS_MIN 12		/* and fewer where they take long: */
 #define BURST_NS 200000
+#define FAR_OUT 8		/* times the median */
 #define WARM_UP 3		/* calls before those that count */
 #define EVERY_NS 50000000ull
-#define SHARE 250		/* a burst's own time, of the time to the next one: 0.4 % */
+#define SHARE 300		/* times a burst's own time until the next one: 0.3 % */
 #define FIRST_ROUNDS 2		/* bursts of each class at once */
 #define ONLY_ROUNDS 9		/* the same if there are to be no others */
-#define IDLE_NS 1000000000ull	/* a class that the target doesn't call is measured as often as this */
-#define GAP_MAX_NS 20000	/* farther apart than this, calls don't cost much more; and it would take too long */
-#define GAP_FIRST_NS 1000	/* until it is known */
+#define IDLE_NS 1000000000ull	/* every class is measured as often as this, whatever the target calls */
+#define PERIOD_MAX_NS 20000	/* calls farther apart don't cost much more, and it would take too long */
+#define PERIOD_FIRST_NS 3000	/* until it is known */
 #define LATE_NS 100000000ull	/* after a burst, its records have come or never will */
 #define BURSTS 8		/* that wait for their records, */
 #define SAMPLES 512		/* and calls that wait for their burst's end: powers of two */
-#define GAPS 32
+#define POWERS 32
 #define FIRST_ROW (RECORD_MAX_PROBES - COST_CLASSES)
+#define CALLER_ROW (FIRST_ROW + (COST_TEXT | COST_ARGS))	/* no class: it is one or the other */
 
 struct burst {
 	unsigned int class;
 	uint64_t begin_ns, end_ns;
 	unsigned int nr;		/* calls that count */
-	uint64_t wall_ns, spread_ns;	/* median of what probing added to one, and half its quartiles' distance */
+	uint64_t wall_ns, spread_ns;	/* what probing added to one, and half its quartiles' distance */
 };
 
 /* A twin's call, from its record. */
@@ -50,12 +52,12 @@ struct calibration {
 	const struct probe_table *table;
 	twin_fn twin[COST_CLASSES];	/* attached */
 	bool tried[COST_CLASSES];
+	twin_caller_fn caller;		/* the same; they are called from it */
 	/* of the thread, which the others only look at */
 	pthread_t thread;
 	bool running, rolling, stop;
 	uint32_t tid;
 	uint64_t done_ns[COST_CLASSES];	/* last burst */
-	unsigned int turn;
 	int cpu;			/* pinned to; -1: not yet */
 	cpu_set_t allowed;
 	pthread_mutex_t lock;		/* of stop and finished bursts */
@@ -65,9 +67,9 @@ struct calibration {
 	struct sample samples[SAMPLES];	/* the newest */
 	unsigned int nr_samples;
 	/* what the target's records show; plain words, a torn or late one does no harm */
-	volatile uint32_t last_tid, calls[COST_CLASSES], gap_ns;
+	volatile uint32_t last_tid, calls[COST_CLASSES], period_ns;
 	uint64_t last_ns;
-	uint32_t gaps[GAPS], nr_gaps;	/* by their logarithm */
+	uint32_t periods[POWERS], nr_periods;	/* by their logarithm */
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -85,11 +87,19 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts them. */
-static uint64_t median(uint64_t *v, unsigned int nr)
+/*
+ * Sorts them. What many calls cost is their mean times their number, and costs are skewed, by interrupts for one: the
+ * median would be some 5 % too low. The mean, then, but without calls that were preempted.
+ */
+static uint64_t typical(uint64_t *v, unsigned int nr)
 {
+	unsigned int used = 0;
+	uint64_t sum = 0;
+
 	qsort(v, nr, sizeof(*v), by_value);
-	return v[nr / 2];
+	while (used < nr && v[used] <= v[nr / 2] * FAR_OUT)
+		sum += v[used++];
+	return used ? sum / used : 0;
 }
 
 /* --- the twins --- */
@@ -125,6 +135,33 @@ static void on_refused(void *arg, uint64_t cookie, const char *reason)
 	*refused = true;
 }
 
+/* The call that the twins' calls stand in. */
+static int attach_caller(struct calibration *c)
+{
+	enum program programs[] = { PROGRAM_RETURN, PROGRAM_BEGIN_RETURN };
+	unsigned int nr = c->l->rung == RUNG_SESSION ? 1 : 2;
+	twin_caller_fn caller = twin_caller();
+	uint32_t row = CALLER_ROW;
+	struct attach_site site;
+	struct probe_spec spec;
+	bool refused = false;
+	int fd, rc;
+
+	if (c->caller || !caller || twin_open((const void *)(uintptr_t)caller, &fd, &site.offset))
+		return 0;
+	describe(&spec, COST_EMULATED, c->l->ctl->only_under);
+	site.cookie = table_cookie(row, site.offset, &spec);
+	rc = bpf_map_update_elem(c->l->specs_fd, &row, &spec, BPF_ANY) ? -errno : 0;
+	if (nr == 1)
+		programs[0] = PROGRAM_SESSION;
+	for (unsigned int i = 0; i < nr && !rc; i++)
+		rc = attach_sites(c->l, c->links, programs[i], fd, &site, 1, on_refused, &refused);
+	close(fd);
+	if (!rc && !refused)
+		c->caller = caller;
+	return rc;
+}
+
 static int attach_twin(struct calibration *c, unsigned int class)
 {
 	static const enum program session[] = { PROGRAM_SESSION }, pair[] = { PROGRAM_RETURN, PROGRAM_BEGIN_RETURN },
@@ -157,7 +194,7 @@ static int attach_twin(struct calibration *c, unsigned int class)
 
 int calibrate_attach(struct calibration *c)
 {
-	int rc = 0;
+	int rc = attach_caller(c);
 
 	for (size_t i = 0; i < c->table->nr && !rc; i++) {
 		unsigned int class = c->table->plan[i].spec.cost_class;
@@ -210,37 +247,47 @@ static void follow_target(struct calibration *c)
 }
 
 /* Calls of the twin, each followed by one of its unprobed like, as far apart as the target's. */
-static void measure(const struct calibration *c, twin_fn twin, struct burst *b, uint64_t *with, uint64_t *without)
+struct measuring {
+	const struct calibration *c;
+	twin_fn twin;
+	struct burst *b;
+	uint64_t with[CALLS_MAX], without[CALLS_MAX];
+};
+
+static void measure(void *arg)
 {
-	static const char text[] = "div.menu > a.current";
+	struct measuring *m = arg;
+	struct burst *b = m->b;
+	static const char text[] __attribute__((aligned(64))) = "div.menu > a.current";
 	unsigned int exit, total = CALLS_MAX + WARM_UP;
 	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
-	uint64_t gap = c->gap_ns, start = now_ns(CLOCK_MONOTONIC), t0, t1, t2 = start;
+	uint64_t period = m->c->period_ns, start = now_ns(CLOCK_MONOTONIC), last = start, t0, t1, t2;
 
 	for (unsigned int i = 0; i < total; i++) {
 		do
 			t0 = now_ns(CLOCK_MONOTONIC);
-		while (t0 - t2 < gap);
+		while (t0 - last < period);
+		last = t0;
 		if (i == WARM_UP)
 			b->begin_ns = t0;
 		else if (t0 - start > BURST_NS && i >= CALLS_MIN + WARM_UP)
 			break;
 		t0 = now_ns(CLOCK_MONOTONIC);
-		twin(text, i);
+		m->twin(text, i);
 		t1 = now_ns(CLOCK_MONOTONIC);
 		plain(text, i);
 		t2 = now_ns(CLOCK_MONOTONIC);
 		if (i < WARM_UP)
 			continue;
-		with[b->nr] = t1 - t0;
-		without[b->nr++] = t2 - t1;
+		m->with[b->nr] = t1 - t0;
+		m->without[b->nr++] = t2 - t1;
 	}
-	b->end_ns = t2;
+	b->end_ns = last;
 }
 
 static void finish_burst(struct burst *b, uint64_t *with, uint64_t *without)
 {
-	uint64_t plain = median(without, b->nr), all = median(with, b->nr);
+	uint64_t plain = typical(without, b->nr), all = typical(with, b->nr);
 
 	b->wall_ns = all > plain ? all - plain : 0;
 	b->spread_ns = (with[b->nr * 3 / 4] - with[b->nr / 4]) / 2;
@@ -249,12 +296,16 @@ static void finish_burst(struct burst *b, uint64_t *with, uint64_t *without)
 /* Returns the CPU time that it took. */
 static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twin)
 {
-	uint64_t with[CALLS_MAX], without[CALLS_MAX], cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { .class = class };
+	struct measuring m = { .c = c, .twin = twin, .b = &b };
 
 	follow_target(c);
-	measure(c, twin, &b, with, without);
-	finish_burst(&b, with, without);
+	if (c->caller)
+		c->caller(measure, &m);
+	else
+		measure(&m);
+	finish_burst(&b, m.with, m.without);
 	pthread_mutex_lock(&c->lock);
 	/* nobody came for the oldest one */
 	if (c->nr_bursts == BURSTS)
@@ -265,19 +316,24 @@ static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twi
 	return now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
-/* The next class in turn that is worth it; COST_CLASSES: none. */
+/* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
 static unsigned int next_class(struct calibration *c, uint64_t now)
 {
-	for (unsigned int i = 1; i <= COST_CLASSES; i++) {
-		unsigned int class = (c->turn + i) % COST_CLASSES;
+	unsigned int best = COST_CLASSES;
 
-		if (!__atomic_load_n(&c->twin[class], __ATOMIC_ACQUIRE) || (!c->calls[class] && now - c->done_ns[class] < IDLE_NS))
+	for (unsigned int class = 0; class < COST_CLASSES; class++) {
+		if (!__atomic_load_n(&c->twin[class], __ATOMIC_ACQUIRE))
 			continue;
-		c->turn = class;
-		c->calls[class] = 0;
-		return class;
+		if (now - c->done_ns[class] >= IDLE_NS) {
+			best = class;
+			break;
+		}
+		if (c->calls[class] && (best == COST_CLASSES || c->calls[class] > c->calls[best]))
+			best = class;
 	}
-	return COST_CLASSES;
+	if (best < COST_CLASSES)
+		c->calls[best] = 0;
+	return best;
 }
 
 /* True: to be ended. */
@@ -332,9 +388,9 @@ int calibrate_begin(struct calibration *c, bool rolling)
 	c->nr_bursts = c->nr_samples = 0;
 	c->cpu = -1;
 	c->last_tid = 0;
-	c->gap_ns = GAP_FIRST_NS;
-	memset(c->gaps, 0, sizeof(c->gaps));
-	c->nr_gaps = 0;
+	c->period_ns = PERIOD_FIRST_NS;
+	memset(c->periods, 0, sizeof(c->periods));
+	c->nr_periods = 0;
 	if (sched_getaffinity(0, sizeof(c->allowed), &c->allowed))
 		CPU_ZERO(&c->allowed);
 	/* signals are the main thread's */
@@ -361,22 +417,22 @@ void calibrate_end(struct calibration *c)
 
 /* --- the records --- */
 
-/* How far apart the records of a thread are: the median, by powers of two. */
-static void learn_gap(struct calibration *c, uint64_t gap)
+/* How far apart a thread's calls begin: the median, by powers of two. */
+static void learn_period(struct calibration *c, uint64_t period)
 {
-	unsigned int at = gap ? 63 - __builtin_clzll(gap) : 0, sum = 0;
+	unsigned int at = period ? 63 - __builtin_clzll(period) : 0, sum = 0;
 
-	c->gaps[at < GAPS ? at : GAPS - 1]++;
-	if (++c->nr_gaps < 1024)
+	c->periods[at < POWERS ? at : POWERS - 1]++;
+	if (++c->nr_periods < 1024)
 		return;
-	for (at = 0; at < GAPS && sum + c->gaps[at] < c->nr_gaps / 2; at++)
-		sum += c->gaps[at];
-	/* the middle of that power */
-	gap = (1ull << at) + (1ull << at) / 2;
-	c->gap_ns = gap < GAP_MAX_NS ? gap : GAP_MAX_NS;
-	c->nr_gaps = 0;
-	for (at = 0; at < GAPS; at++)
-		c->nr_gaps += c->gaps[at] /= 2;
+	for (at = 0; at < POWERS && sum + c->periods[at] < c->nr_periods / 2; at++)
+		sum += c->periods[at];
+	/* somewhere in that power of two */
+	period = (1ull << at) + (1ull << at) * (c->nr_periods / 2 - sum) / (c->periods[at] ?: 1);
+	c->period_ns = period < PERIOD_MAX_NS ? period : PERIOD_MAX_NS;
+	c->nr_periods = 0;
+	for (at = 0; at < POWERS; at++)
+		c->nr_periods += c->periods[at] /= 2;
 }
 
 static void learn(struct calibration *c, const struct rec_header *rec)
@@ -389,10 +445,12 @@ static void learn(struct calibration *c, const struct rec_header *rec)
 		probe = ((const struct rec_begin *)rec)->probe;
 	else
 		return;
-	if (rec->type == REC_BEGIN && rec->tid == c->last_tid && rec->ts_ns > c->last_ns)
-		learn_gap(c, rec->ts_ns - c->last_ns);
-	c->last_tid = rec->tid;
-	c->last_ns = rec->ts_ns;
+	if (rec->type == REC_BEGIN) {
+		if (rec->tid == c->last_tid && rec->ts_ns > c->last_ns)
+			learn_period(c, rec->ts_ns - c->last_ns);
+		c->last_tid = rec->tid;
+		c->last_ns = rec->ts_ns;
+	}
 	if (rec->type != REC_BEGIN && probe < c->table->nr)
 		c->calls[c->table->plan[probe].spec.cost_class % COST_CLASSES]++;
 }
@@ -434,7 +492,7 @@ static int settle(const struct calibration *c, const struct burst *b, struct rec
 			return -EAGAIN;
 		if (nr < b->nr / 2)
 			return -ENODATA;
-		inner = median(inner_ns, nr);
+		inner = typical(inner_ns, nr);
 	}
 	*ret = (struct rec_cost){
 		.hdr = { .type = REC_COST, .size = sizeof(*ret), .ts_ns = b->begin_ns + (b->end_ns - b->begin_ns) / 2 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a probed call costs while a recording runs: functions of our own, probed in the ways in which the target's are,
- * are called in short bursts by a thread of our own on the CPU where the target runs. Each burst's medians become a
+ * are called in short bursts by a thread of our own on the CPU where the target runs. What a burst shows becomes a
  * REC_COST. A figure taken once would be wrong by tens of percent within seconds, where clocks and hosts vary.
  */
 #ifndef FRAMESCOPE_CAPTURE_CALIBRATE_H

@@ -61,6 +61,15 @@ TWIN(twin_push, "push %rbp\nmov %rsp, %rbp", "pop %rbp");
 TWIN(twin_sub, "sub $8, %rsp", "add $8, %rsp");
 TWIN(twin_nop5, ".byte 0x0f, 0x1f, 0x44, 0, 0", "");
 
+extern const char twin_calls[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n.p2align 5\n.type twin_calls, @function\n.hidden twin_calls\ntwin_calls:\n"
+	"push %rbp\nmov %rsp, %rbp\nmov %rdi, %rax\nmov %rsi, %rdi\ncall *%rax\npop %rbp\nret\n.popsection");
+
+twin_caller_fn twin_caller(void)
+{
+	return (twin_caller_fn)(uintptr_t)twin_calls;
+}
+
 twin_fn twin_of(unsigned int kind, unsigned int n, unsigned int *ret_exit)
 {
 	const char *first = kind == COST_STEPPED ? twin_sub : kind == COST_NOP5 ? twin_nop5 : twin_push;
@@ -72,6 +81,11 @@ twin_fn twin_of(unsigned int kind, unsigned int n, unsigned int *ret_exit)
 	return (twin_fn)(uintptr_t)twin;
 }
 #else
+twin_caller_fn twin_caller(void)
+{
+	return NULL;
+}
+
 twin_fn twin_of(unsigned int kind, unsigned int n, unsigned int *ret_exit)
 {
 	(void)kind;

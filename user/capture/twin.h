@@ -18,4 +18,8 @@ int twin_open(const void *function, int *ret_fd, uint64_t *ret_offset);
  * probed. *ret_exit: bytes from its start to its only return instruction. NULL: this architecture has none. */
 twin_fn twin_of(unsigned int kind, unsigned int n, unsigned int *ret_exit);
 
+/* One that is to be probed itself and calls fn(arg): calls are seldom a thread's outermost. NULL: the same. */
+typedef void (*twin_caller_fn)(void (*fn)(void *arg), void *arg);
+twin_caller_fn twin_caller(void);
+
 #endif

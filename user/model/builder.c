@@ -261,7 +261,8 @@ static int finish(struct session_builder *b)
 
 	if (b->gone.nr)
 		qsort(b->gone.items, b->gone.nr, sizeof(*b->gone.items), by_process);
-	cost_table_sort(&b->costs);
+	if (cost_table_sort(&b->costs))
+		return -ENOMEM;
 	for (size_t i = 0; i < b->threads.nr; i++)
 		if (tree_make(b, b->threads.items[i]))
 			return -ENOMEM;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of what one probed call costs over time. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include "model/cost.h"
 
 /* A cost beyond this is no measurement; it also keeps the sums over all events inside 64 bits. */
 #define COST_MAX_NS 100000000ull
+
+#define AROUND 5	/* measurements before and after one that have a say in it */
 
 void cost_table_free(struct cost_table *t)
 {
@@ -32,11 +38,54 @@ static int by_time(const void *a, const void *b)
 	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
 }
 
-void cost_table_sort(struct cost_table *t)
+static int by_value(const void *a, const void *b)
 {
-	for (int i = 0; i < COST_CLASSES; i++)
-		if (t->class[i].nr)
-			qsort(t->class[i].items, t->class[i].nr, sizeof(struct cost), by_time);
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median of one of its figures over the measurements from `first` on. */
+static uint64_t median(const struct cost *first, size_t nr, size_t figure)
+{
+	uint64_t v[2 * AROUND + 1];
+
+	for (size_t i = 0; i < nr; i++)
+		memcpy(&v[i], (const char *)&first[i] + figure, sizeof(v[i]));
+	qsort(v, nr, sizeof(*v), by_value);
+	return v[nr / 2];
+}
+
+/* A single burst may be out by a lot: each figure becomes the median of those around it. */
+static int smooth(struct cost *items, size_t nr)
+{
+	struct cost *copy = malloc(nr * sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, items, nr * sizeof(*copy));
+	for (size_t i = 0; i < nr; i++) {
+		/* as many before as after, or a slope would be bent */
+		size_t each = min_u64(AROUND, min_u64(i, nr - 1 - i)), from = i - each, to = i + each + 1;
+
+		items[i].inner_ns = median(copy + from, to - from, offsetof(struct cost, inner_ns));
+		items[i].outer_ns = median(copy + from, to - from, offsetof(struct cost, outer_ns));
+	}
+	free(copy);
+	return 0;
+}
+
+int cost_table_sort(struct cost_table *t)
+{
+	int rc = 0;
+
+	for (int i = 0; i < COST_CLASSES && !rc; i++) {
+		if (!t->class[i].nr)
+			continue;
+		qsort(t->class[i].items, t->class[i].nr, sizeof(struct cost), by_time);
+		rc = smooth(t->class[i].items, t->class[i].nr);
+	}
+	return rc;
 }
 
 /* Up to which time the measurement before `at` is nearer than that one. */

@@ -27,7 +27,7 @@ struct cost_cursor {
 
 void cost_table_free(struct cost_table *t);
 int cost_table_add(struct cost_table *t, int64_t ts_ns, const struct rec_cost *rec);	/* -ENOMEM */
-void cost_table_sort(struct cost_table *t);
+int cost_table_sort(struct cost_table *t);	/* and smooths; -ENOMEM */
 
 void cost_seek(struct cost_cursor *c, unsigned int class, uint64_t start_ns);
 

@@ -228,6 +228,7 @@ static void add_aggregate(struct tree *tr, uint32_t index)
 static void add_loose(struct tree *tr, uint32_t index)
 {
 	struct loose *l = &tr->t->loose.items[index];
+	uint32_t level;
 
 	l->before = tr->main;
 	switch (l->kind) {
@@ -238,7 +239,11 @@ static void add_loose(struct tree *tr, uint32_t index)
 		add_aggregate(tr, index);
 		break;
 	default:
-		level_place(tr, index, close_ended(tr, &l->ev));
+		level = close_ended(tr, &l->ev);
+		level_place(tr, index, level);
+		if (level)
+			tr->levels[level - 1].overhead_ns = sat_add(tr->levels[level - 1].overhead_ns,
+								    cost_of(tr, &l->ev, l->ev.start_ns)->outer_ns);
 	}
 	tr->side++;
 }

@@ -86,7 +86,7 @@ def main():
         tap.skip("calibrate", "no Chromium is installed")
         return tap.done()
     binary = os.path.join(*chromium.installed())
-    work = tempfile.mkdtemp(prefix="framescope-test-", dir="/var/tmp")
+    work = tempfile.mkdtemp(prefix="fs-", dir="/var/tmp")
     tmp, cache = os.path.join(work, "tmp"), os.path.join(work, "cache")
     os.mkdir(tmp)
     os.chmod(work, 0o711)
@@ -104,6 +104,10 @@ def main():
         tap.ok(p.returncode == 1 and "nothing was written" in messages[1], "Ctrl-C ends it", messages)
         tap.ok(not left_behind(tmp), "and leaves nothing behind", left_behind(tmp))
         tap.ok(not glob.glob(cache + "/builds/*"), "and writes nothing")
+
+        p = subprocess.run([FRAMESCOPE, "calibrate", binary], stderr=subprocess.PIPE, text=True,
+                           env=dict(env, TMPDIR=tmp + "/" + "long" * 20))
+        tap.ok(p.returncode == 7 and "TMPDIR" in p.stderr, "a folder with too long a name is refused", p.stderr)
 
         start = time.monotonic()
         p = subprocess.run([FRAMESCOPE, "calibrate", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,

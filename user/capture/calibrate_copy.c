@@ -17,6 +17,7 @@
 #include "capture/calibrate_copy.h"
 
 #define MAX_DEPTH 8
+#define MAX_HOME 60		/* bytes of its name: the browser's socket below it has some 45 more, and 108 at most */
 #define MAX_BYTES (4ull << 30)	/* a folder with more is no browser's */
 
 static int copy_file(int from, int to_dir, const char *name, mode_t mode, uint64_t *left)
@@ -95,9 +96,11 @@ static int make_folders(struct private_copy *c, const char *name)
 {
 	char bin[PATH_MAX];
 
-	if ((size_t)snprintf(c->folder, sizeof(c->folder), "%s/framescope-calibrate-XXXXXX",
-			     getenv("TMPDIR") ?: "/var/tmp") >= sizeof(c->folder))
+	if ((size_t)snprintf(c->folder, sizeof(c->folder), "%s/framescope-XXXXXX",
+			     getenv("TMPDIR") ?: "/var/tmp") >= MAX_HOME - sizeof("/home")) {
+		c->folder[0] = '\0';
 		return -ENAMETOOLONG;
+	}
 	if (!mkdtemp(c->folder)) {
 		c->folder[0] = '\0';
 		return -errno;

@@ -26,12 +26,13 @@ struct arg_ctx {
 	__u64 have;	/* bits of the fields that were read: a second way to one is not taken */
 	__u64 missed;	/* and of those that could not be */
 	__u32 at;	/* offset in the thread's buffer of the next argument */
+	__u32 begin;	/* and of the first */
 	__u32 faulted;	/* arguments that were read after faulting their page in */
 	bool retried;
 	bool absent;	/* a condition in the steps says that there is none: not a failure */
 	__u16 max_bytes;	/* of the argument being read, and its field */
 	__u8 field;
-	__u8 pad[3];
+	__u8 pad[7];
 };
 
 struct arg_walk {
@@ -193,11 +194,18 @@ static __always_inline void arg_put_int(struct thread *t, struct arg_ctx *a, __u
 }
 
 /* The most that fits of `want` bytes, from the sizes that the verifier can follow. */
-static __always_inline __u32 room_for(__u32 at, __u32 want)
+static __always_inline __u32 room_for(struct arg_ctx *a)
 {
-	if (want > ROOM_MIDDLE - 8 && at <= ROOM_END - ROOM_LARGE)
+	__u32 at = a->at, want = a->max_bytes, used = at - a->begin;
+
+	/* of the record, too: RECORD_MAX_SIZE */
+	if (used > RECORD_MAX_SIZE - sizeof(struct rec_begin) - ROOM_SMALL)
+		return 0;
+	if (want > ROOM_MIDDLE - 8 && at <= ROOM_END - ROOM_LARGE &&
+	    used <= RECORD_MAX_SIZE - sizeof(struct rec_begin) - ROOM_LARGE)
 		return want > RECORD_MAX_STRING ? RECORD_MAX_STRING : want;
-	if (want > ROOM_SMALL - 8 && at <= ROOM_END - ROOM_MIDDLE)
+	if (want > ROOM_SMALL - 8 && at <= ROOM_END - ROOM_MIDDLE &&
+	    used <= RECORD_MAX_SIZE - sizeof(struct rec_begin) - ROOM_MIDDLE)
 		return want > ROOM_MIDDLE - 8 ? ROOM_MIDDLE - 8 : want;
 	if (at <= ROOM_END - ROOM_SMALL)
 		return want > ROOM_SMALL - 8 ? ROOM_SMALL - 8 : want;
@@ -266,7 +274,7 @@ __noinline long read_bytes(struct thread *t, __u32 at, __u32 n, __u64 src, bool 
 
 static __noinline bool arg_cstr(struct thread *t, struct arg_ctx *a, __u64 p)
 {
-	__u32 max = room_for(a->at, a->max_bytes);
+	__u32 max = room_for(a);
 	__u8 truncated = 0;
 	long n;
 
@@ -301,7 +309,7 @@ __noinline int arg_text(struct thread *t, struct arg_ctx *a, __u64 p, __u64 char
 
 	if (!t || !a || chars > 1u << 30)
 		return false;
-	max = room_for(a->at, a->max_bytes);
+	max = room_for(a);
 	if (!max)
 		return false;
 	if (want > max) {
@@ -375,7 +383,7 @@ static long nul16_step(__u64 n, struct nul_walk *w)
 
 static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
 {
-	__u32 max = room_for(a->at, a->max_bytes) & ~1u, in_page = (4096 - (p & 4095)) & ~1u;
+	__u32 max = room_for(a) & ~1u, in_page = (4096 - (p & 4095)) & ~1u;
 	struct nul_walk w = { .t = t, .at = a->at };
 
 	if (!max)

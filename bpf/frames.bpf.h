@@ -3,7 +3,7 @@
 #ifndef FRAMESCOPE_FRAMES_BPF_H
 #define FRAMESCOPE_FRAMES_BPF_H
 
-#include "buffer.bpf.h"
+#include "aggregate.bpf.h"
 
 static __noinline struct frame *frame_deep(struct thread *t, __u32 i)
 {
@@ -78,6 +78,13 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 n
 		t->under--;
 	if (unlikely(flags & REC_F_UNWOUND))
 		COUNT(f->probe, unwound, 1);
+	if (unlikely(f->flags & (FRAME_SUMMED | FRAME_SUMS))) {
+		if (f->flags & FRAME_SUMMED) {
+			aggregate_end(t, f, now);
+			return;
+		}
+		aggregate_flush_below(t, f->call_id, false);
+	}
 	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
 		return;
 	if (unlikely(f->generation != t->generation || f->hidden_hits || t->len > BUF_ROOM - sizeof(*e) - 8)) {

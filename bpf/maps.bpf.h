@@ -38,6 +38,8 @@ enum frame_flag {
 	FRAME_RETURN = 1 << 1,		/* ended by a return probe, else by exit probes */
 	FRAME_NO_RETURN = 1 << 2,	/* the kernel had no room for another return probe: seen to end late */
 	FRAME_OPENER = 1 << 3,		/* for --only-under */
+	FRAME_SUMMED = 1 << 4,		/* of an aggregate probe: no records of its own; buf_at is its place there */
+	FRAME_SUMS = 1 << 5,		/* has summed calls below it */
 };
 
 struct frame {
@@ -59,10 +61,25 @@ struct frame {
 };
 
 #define CHUNK_FRAMES 32		/* frames in the thread's storage; deeper ones are in deep_frames, by as many */
-#define BUF_BYTES 5376
-#define BUF_FULL 4096		/* sent at the end of a call when there is more than this */
+#define BUF_BYTES 12288		/* BUF_FULL, and then a record with the largest text */
+#define BUF_FULL 4096		/* sent at the end of a call when there is more than this (or a 16th of the ring) */
 #define BUF_LATE_NS 20000000	/* or when a record has waited for so long; else when the thread stops running */
 #define STACK_FAR (16ULL << 20)	/* stack pointers farther apart are on different stacks */
+
+#define AGGREGATES 16		/* sums that a thread has under way */
+#define AGGREGATE_ARGS 192	/* bytes of arguments of one */
+
+struct aggregate {
+	__u64 key;
+	__u64 parent_id;
+	__u64 call_id;		/* of the record to come, and of all its calls */
+	__u64 first_ns, last_ns, total_ns;
+	__u32 hits;		/* 0: nothing to be sent */
+	__u16 probe, depth;
+	__u16 flags, arg_bytes;
+	__u32 pad;
+	__u8 args[AGGREGATE_ARGS];
+};
 
 /*
  * A thread's state. Records are put together in buf and leave it in one piece, when it is full or the thread stops
@@ -85,6 +102,7 @@ struct thread {
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	struct frame frames[CHUNK_FRAMES];
+	struct aggregate aggregates[AGGREGATES];
 	__u8 buf[BUF_BYTES];
 };
 
@@ -147,6 +165,7 @@ struct owners owners;
 struct control ctl;
 const volatile __u32 nr_probes = 1;
 const volatile __u32 ring_bytes = 16 << 20;
+const volatile __u32 buf_full = BUF_FULL;
 const volatile bool sleepable = true;
 const volatile __u32 nr_buckets = BUCKETS_MAX;	/* a power of two */
 #else
@@ -154,6 +173,7 @@ extern struct owners owners;
 extern struct control ctl;
 extern const volatile __u32 nr_probes;
 extern const volatile __u32 ring_bytes;
+extern const volatile __u32 buf_full;
 extern const volatile bool sleepable;
 extern const volatile __u32 nr_buckets;
 #endif

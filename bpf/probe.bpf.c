@@ -100,7 +100,7 @@ static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 pr
 
 	if (!spec)
 		return at;
-	w.a.at = at;
+	w.a.at = w.a.begin = at;
 	w.a.cage = spec->cage;
 	w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
 	regs_copy(t->regs, ctx, w.a.load_base);
@@ -208,6 +208,93 @@ static __always_inline void put_mark(struct pt_regs *ctx, struct thread *t, __u6
 	buf_flush(t);
 }
 
+static __always_inline bool is_sum_of(const struct aggregate *g, __u64 key, __u32 probe, __u64 parent_id)
+{
+	return g->hits && g->key == key && g->probe == probe && g->parent_id == parent_id;
+}
+
+/* AGGREGATES + the place of that sum; or a place for a new one: the likeliest, a free one, or that of another sum. */
+static __noinline __u32 aggregate_find(struct thread *t, __u32 likeliest, __u64 key, __u32 probe, __u64 parent_id)
+{
+	__u32 place;
+
+	if (likeliest >= AGGREGATES)
+		return 0;
+	if (is_sum_of(&t->aggregates[likeliest], key, probe, parent_id))
+		return AGGREGATES + likeliest;
+	place = likeliest;
+	for (__u32 i = 0; i < AGGREGATES; i++) {
+		if (is_sum_of(&t->aggregates[i], key, probe, parent_id))
+			return AGGREGATES + i;
+		if (!t->aggregates[i].hits && t->aggregates[place].hits)
+			place = i;
+		barrier_var(place);
+		if (place >= AGGREGATES)
+			return 0;
+	}
+	return place;
+}
+
+/*
+ * The sum that this call of an aggregate probe belongs to: where it stands. Only a new one costs the reading of its
+ * arguments; they are read to the end of the buffer, where nothing is yet.
+ */
+static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent)
+{
+	__u64 key = 0, parent_id = parent ? parent->call_id : 0;
+	__u32 probe = COOKIE_PROBE(cookie), flags = 0, i, at, end;
+	struct probe_spec *spec = bpf_map_lookup_elem(&specs, &probe);
+	struct aggregate *g;
+
+	if (spec && spec->nr_args) {
+		struct arg_ctx a = { .cage = spec->cage };
+
+		a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
+		regs_copy(t->regs, ctx, a.load_base);
+		if (run_steps(t, &a, &spec->args[0], 0))
+			key = a.value;
+	}
+	i = (((__u32)(key >> 4) ^ (__u32)(key >> 16) ^ probe) * 0x9e3779b1u) >> 28;
+	if (i >= AGGREGATES)
+		return 0;
+	i = aggregate_find(t, i, key, probe, parent_id);
+	if (i >= AGGREGATES)
+		return i - AGGREGATES;
+	aggregate_flush(t, i);
+	g = &t->aggregates[i];
+	at = buf_room(t, sizeof(struct rec_aggregate) + AGGREGATE_ARGS + ROOM_SMALL);
+	end = cookie & COOKIE_ARGS ? put_args(ctx, t, probe, at, &flags) : at;
+	g->arg_bytes = 0;
+	if (end > at && end - at <= AGGREGATE_ARGS) {
+		bpf_probe_read_kernel(g->args, AGGREGATE_ARGS, t->buf + at);
+		g->arg_bytes = end - at;
+	}
+	g->key = key;
+	g->parent_id = parent_id;
+	g->call_id = ++t->next_id;
+	g->probe = probe;
+	g->depth = parent ? parent->depth + 1 : 0;
+	g->flags = flags;
+	g->total_ns = 0;
+	return i;
+}
+
+static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent,
+				   struct frame *f)
+{
+	__u32 i = aggregate_of(ctx, t, cookie, parent);
+
+	if (i >= AGGREGATES)
+		return 0;
+	f->call_id = t->aggregates[i].call_id;
+	f->flags |= FRAME_SUMMED;
+	f->buf_at = i;
+	if (parent)
+		parent->flags |= FRAME_SUMS;
+	f->begin_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
 static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u64 cookie,
 				      __u8 frame_flags)
 {
@@ -224,6 +311,11 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	f = frame_push(t, COOKIE_PROBE(cookie));
 	if (!f)
 		return 1;
+	/* calls below a summed one are its caller's: it has no record to be found by */
+	if (unlikely(parent && parent->flags & FRAME_SUMMED)) {
+		parent_top = parent->parent;
+		parent = parent_top ? frame_at(t, parent_top - 1) : NULL;
+	}
 	f->call_id = ++t->next_id;
 	f->sp = sp;
 	f->parent_id = parent ? parent->call_id : 0;
@@ -241,9 +333,14 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	}
 	if (frame_flags & FRAME_RETURN && unlikely(no_return_probe(task)))
 		f->flags |= FRAME_NO_RETURN;
+	if (unlikely(cookie & COOKIE_AGGREGATE)) {
+		begin_summed(ctx, t, cookie, parent, f);
+		t->top++;
+		return 0;
+	}
 	now = put_begin(ctx, t, cookie, f, WIRE_BEGIN, flags);
 	t->top++;
-	if (unlikely(now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
+	if (unlikely(t->len > buf_full || now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
 		buf_flush(t);
 	return 0;
 }
@@ -315,7 +412,7 @@ static __always_inline int end(__u32 probe, __u64 sp)
 	} else {
 		stack_exit_slow(t, sp, now, probe);
 	}
-	if (unlikely(t->len > BUF_FULL || now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
+	if (unlikely(t->len > buf_full || now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
 		buf_flush(t);
 	t->busy = 0;
 	return 0;

@@ -98,7 +98,7 @@ static long v8_step(__u64 i, struct v8_walk *w)
 
 static __noinline bool arg_v8(struct thread *t, struct arg_ctx *a, __u64 p)
 {
-	struct v8_walk w = { .t = t, .a = a, .p = p, .max = room_for(a->at, a->max_bytes) };
+	struct v8_walk w = { .t = t, .a = a, .p = p, .max = room_for(a) };
 
 	if (!w.max)
 		return false;

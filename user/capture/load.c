@@ -82,6 +82,8 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	set_program(s->progs.fs_exit, true, multi, sleepable);
 	s->rodata->sleepable = sleepable;
 	s->rodata->ring_bytes = opt->ring_bytes;
+	if (opt->ring_bytes / 16 < s->rodata->buf_full)
+		s->rodata->buf_full = opt->ring_bytes / 16;
 	s->rodata->nr_probes = opt->max_probes;
 	s->rodata->nr_buckets = slots / BUCKET_SLOTS;
 	bpf_map__set_max_entries(s->maps.threads, slots);

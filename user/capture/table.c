@@ -12,7 +12,7 @@
 #include "wire.h"
 
 #define DEFAULT_STRING_BYTES 256
-#define SPARE_PROBES 256	/* rows for modules that are mapped later */
+#define AGGREGATE_TEXT 140
 
 int table_init(struct probe_table *t, const struct capture_options *opt, struct error *err)
 {
@@ -120,6 +120,22 @@ static enum attach_kind choose_kind(const struct engine *e, const struct site *s
 	return ATTACH_NONE;
 }
 
+/* What an aggregate probe sums by comes first, and all its arguments must find room beside the sum. */
+static void order_aggregate(struct probe_spec *spec)
+{
+	for (uint32_t i = 1; i < spec->nr_args; i++) {
+		struct arg_spec key = spec->args[i];
+
+		if (key.field != FIELD_KEY)
+			continue;
+		memmove(&spec->args[1], &spec->args[0], i * sizeof(key));
+		spec->args[0] = key;
+	}
+	for (uint32_t i = 0; i < spec->nr_args; i++)
+		if (spec->args[i].max_bytes > AGGREGATE_TEXT)
+			spec->args[i].max_bytes = AGGREGATE_TEXT;
+}
+
 static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach_kind kind,
 		      const struct capture_options *opt)
 {
@@ -141,6 +157,8 @@ static void fill_spec(struct probe_spec *spec, const struct site *s, enum attach
 		if (a->max_bytes > RECORD_MAX_STRING)
 			a->max_bytes = RECORD_MAX_STRING;
 	}
+	if (spec->flags & PROBE_AGGREGATE)
+		order_aggregate(spec);
 }
 
 uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec)

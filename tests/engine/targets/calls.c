@@ -90,6 +90,31 @@ probed void parent_of_naps(long ms)
 	spin(1000);
 }
 
+/* A hot leaf: keys are pointers to a few texts. */
+probed void match(const char *selector)
+{
+	ENTER();
+	sink += *selector;
+}
+
+probed void style(long n, long keys)
+{
+	static const char *const selectors[] = { "div.a", "span", "#id > p", "a:hover", "ul li", "table td", "h1", "*" };
+
+	for (long i = 0; i < n; i++)
+		match(selectors[i % keys]);
+	sink++;
+}
+
+probed void slow_and_fast(void)
+{
+	for (int i = 0; i < 5; i++)
+		leaf(i);
+	nap(3);
+	leaf(5);
+	sink++;
+}
+
 /* Ends in a jump to tail_target(), whose return is its own. */
 probed void tail_target(long n)
 {
@@ -230,6 +255,17 @@ static void bad_strings(void)
 	text("");
 }
 
+static void long_texts(long n)
+{
+	char *s = malloc(5000);
+
+	for (long i = 0; i < n; i++) {
+		memset(s, 'a' + i % 26, 4999);
+		s[4000 + i % 900] = '\0';
+		text(s);
+	}
+}
+
 /* Strings on pages of a file that nobody touched yet, n of them, two pages apart. */
 static void cold_strings(const char *path, long n)
 {
@@ -350,6 +386,14 @@ static void run(int argc, char **argv)
 		tail_caller(1);
 	else if (!strcmp(which, "loop"))
 		leaves(n);
+	else if (!strcmp(which, "style"))
+		for (int i = 0; i < 3; i++)
+			style(n, atol(argv[3]));
+	else if (!strcmp(which, "slow-and-fast"))
+		for (long i = 0; i < n; i++)
+			slow_and_fast();
+	else if (!strcmp(which, "long-texts"))
+		long_texts(n);
 	else if (!strcmp(which, "texts"))
 		for (long i = 0; i < n; i++)
 			text("a string of 20 chars");

@@ -243,10 +243,13 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 {
 	__u64 key = 0, parent_id = parent ? parent->call_id : 0;
 	__u32 probe = COOKIE_PROBE(cookie), flags = 0, i, at, end;
-	struct probe_spec *spec = bpf_map_lookup_elem(&specs, &probe);
+	struct probe_spec *spec;
 	struct aggregate *g;
 
-	if (spec && spec->nr_args) {
+	spec = cookie & COOKIE_CSTR ? NULL : bpf_map_lookup_elem(&specs, &probe);
+	if (cookie & COOKIE_CSTR) {
+		key = arg_register(ctx, COOKIE_REG(cookie));
+	} else if (spec && spec->nr_args) {
 		struct arg_ctx a = { .cage = spec->cage };
 
 		a.load_base = PT_REGS_IP(ctx) - spec->vaddr;

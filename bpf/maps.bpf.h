@@ -60,6 +60,7 @@ struct frame {
 	__u32 pad;
 };
 
+#define V8_MAX_REST 8		/* second halves of a V8 string that wait for their first ones */
 #define CHUNK_FRAMES 32		/* frames in the thread's storage; deeper ones are in deep_frames, by as many */
 #define BUF_BYTES 12288		/* BUF_FULL, and then a record with the largest text */
 #define BUF_FULL 4096		/* sent at the end of a call when there is more than this (or a 16th of the ring) */
@@ -101,6 +102,8 @@ struct thread {
 	__u32 under;		/* open calls that are openers for --only-under */
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
+	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
+	__u64 v8_rest[V8_MAX_REST];
 	struct frame frames[CHUNK_FRAMES];
 	struct aggregate aggregates[AGGREGATES];
 	__u8 buf[BUF_BYTES];

@@ -17,13 +17,11 @@
 #define V8_ONE_BYTE 8
 #define V8_NOT_STRING 0x80	/* first instance type that is none */
 #define V8_MAX_PIECES 256	/* strings looked at for one text */
-#define V8_MAX_REST 8		/* second halves that wait for their first ones */
 
 struct v8_walk {
 	struct thread *t;
 	struct arg_ctx *a;
 	__u64 p;		/* the next string; 0: none left */
-	__u64 rest[V8_MAX_REST];	/* second halves that are still to come, the next one first */
 	__u32 max, len;		/* bytes of the text */
 	__u8 encoding;		/* of all pieces; 0: none yet */
 	bool cut, lost;
@@ -71,10 +69,10 @@ static long v8_step(__u64 i, struct v8_walk *w)
 		if (!read_small(w->a, &second, 8, w->p - 1 + 24))
 			return 1;
 		/* with too many the last one gets lost: the text then ends early */
-		w->lost |= w->rest[V8_MAX_REST - 1] != 0;
+		w->lost |= w->t->v8_rest[V8_MAX_REST - 1] != 0;
 		for (int k = V8_MAX_REST - 1; k > 0; k--)
-			w->rest[k] = w->rest[k - 1];
-		w->rest[0] = second;
+			w->t->v8_rest[k] = w->t->v8_rest[k - 1];
+		w->t->v8_rest[0] = second;
 		return !read_small(w->a, &w->p, 8, w->p - 1 + 16);
 	case V8_THIN:
 		return !read_small(w->a, &w->p, 8, w->p - 1 + 16);
@@ -89,10 +87,10 @@ static long v8_step(__u64 i, struct v8_walk *w)
 		w->cut = true;
 		return 1;
 	}
-	w->p = w->rest[0];
+	w->p = w->t->v8_rest[0];
 	for (int k = 0; k < V8_MAX_REST - 1; k++)
-		w->rest[k] = w->rest[k + 1];
-	w->rest[V8_MAX_REST - 1] = 0;
+		w->t->v8_rest[k] = w->t->v8_rest[k + 1];
+	w->t->v8_rest[V8_MAX_REST - 1] = 0;
 	return !w->p;
 }
 
@@ -102,6 +100,8 @@ static __noinline bool arg_v8(struct thread *t, struct arg_ctx *a, __u64 p)
 
 	if (!w.max)
 		return false;
+	for (int k = 0; k < V8_MAX_REST; k++)
+		t->v8_rest[k] = 0;
 	bpf_loop(V8_MAX_PIECES, v8_step, &w, 0);
 	if (!w.encoding)
 		return false;

@@ -120,17 +120,26 @@ static enum attach_kind choose_kind(const struct engine *e, const struct site *s
 	return ATTACH_NONE;
 }
 
+/* The argument that an aggregate probe sums by: its key, else its first text, else its first argument. */
+static uint32_t aggregate_key(const struct probe_spec *spec)
+{
+	for (uint32_t i = 0; i < spec->nr_args; i++)
+		if (spec->args[i].field == FIELD_KEY)
+			return i;
+	for (uint32_t i = 0; i < spec->nr_args; i++)
+		if (spec->args[i].kind != KIND_INT && spec->args[i].kind != KIND_CONST)
+			return i;
+	return 0;
+}
+
 /* What an aggregate probe sums by comes first, and all its arguments must find room beside the sum. */
 static void order_aggregate(struct probe_spec *spec)
 {
-	for (uint32_t i = 1; i < spec->nr_args; i++) {
-		struct arg_spec key = spec->args[i];
+	uint32_t first = aggregate_key(spec);
+	struct arg_spec key = spec->args[first];
 
-		if (key.field != FIELD_KEY)
-			continue;
-		memmove(&spec->args[1], &spec->args[0], i * sizeof(key));
-		spec->args[0] = key;
-	}
+	memmove(&spec->args[1], &spec->args[0], first * sizeof(key));
+	spec->args[0] = key;
 	for (uint32_t i = 0; i < spec->nr_args; i++)
 		if (spec->args[i].max_bytes > AGGREGATE_TEXT)
 			spec->args[i].max_bytes = AGGREGATE_TEXT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Hostile records: whatever they say, the session that comes out is one, and the queries answer.
- * sources: user/model/account.c user/model/arrive.c user/model/big.c user/model/builder.c user/model/columns.c user/model/cost.c user/model/details.c user/model/event_type.c user/model/frames.c user/model/inherit.c user/model/layout.c user/model/map.c user/model/pool.c user/model/raw.c user/model/session.c user/model/tables.c user/model/timelines.c user/model/tree.c user/query/events.c user/query/message.c user/query/reduce.c user/query/select.c user/base/error.c user/base/text.c
+ * sources: user/model/*.c user/query/events.c user/query/message.c user/query/reduce.c user/query/select.c user/base/error.c user/base/text.c
  */
 #include <stdio.h>
 #include <string.h>

@@ -21,7 +21,7 @@
 #define STACK_BYTES (1u << 20)	/* behind the stack pointer that count as stack */
 #define TICK_MS 100
 #define TEXT_MAX 96
-#define CAGE_TRIES 16
+#define CAGE_TRIES 500		/* looks for a cage: processes that have none may come first */
 
 struct run {
 	const struct calibrate_options *opt;
@@ -244,6 +244,9 @@ static int find_functions(struct run *r)
 	r->result->entries = calloc(list->nr + 1, sizeof(*r->result->entries));
 	if (!r->logs || !r->result->entries)
 		return error_set(r->err, ERR_OTHER, -ENOMEM, "out of memory");
+	/* what the code shows is surer than what the memory does */
+	for (size_t i = 0; i < list->nr && !r->result->cage; i++)
+		r->result->cage = list->sites[i].cage;
 	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
 		if (list->sites[i].source && !list->sites[i].probe->off)
 			r->logs[r->nr_logs++].site = &list->sites[i];
@@ -251,18 +254,21 @@ static int find_functions(struct run *r)
 					  "--binary says why", r->result->engine->title, r->opt->binary);
 }
 
-static int open_binary(struct run *r)
+/* Before anything is copied: /usr/bin has more than one browser. */
+static int check_binary(struct run *r)
 {
 	struct build_calibration *c = r->result;
-	int rc = image_open(r->copy.binary, &c->image, r->err);
+	int rc = image_open(r->opt->binary, &c->image, r->err);
+	char name[PATH_MAX];
 
 	if (rc)
 		return error_prefix(r->err, "%s is no browser's program, perhaps the script that starts it", r->opt->binary);
 	rc = engines_load(r->opt->engine, c->image->arch, &c->engines, &c->nr_engines, r->err);
 	if (rc)
 		return rc;
-	c->engine = r->opt->engine ? c->engines[0] :
-		    engine_for_module(c->engines, c->nr_engines, basename(r->copy.binary), c->image);
+	if (!realpath(r->opt->binary, name))
+		return error_set(r->err, ERR_INPUT, -errno, "can't find %s: %s", r->opt->binary, strerror(errno));
+	c->engine = r->opt->engine ? c->engines[0] : engine_for_module(c->engines, c->nr_engines, basename(name), c->image);
 	if (!c->engine)
 		return error_set(r->err, ERR_INPUT, -ENOENT, "%s is of no engine that is known; framescope list --engines shows those",
 				 r->opt->binary);
@@ -270,6 +276,18 @@ static int open_binary(struct run *r)
 		return error_set(r->err, ERR_INPUT, -ENOENT, "%s has no build-id, so that nothing found could be kept for it",
 				 r->opt->binary);
 	return 0;
+}
+
+/* The probes are to sit on the copy, and the processes have that one mapped. */
+static int copy_binary(struct run *r)
+{
+	int rc = copy_make(r->opt->binary, &r->copy, r->err);
+
+	if (rc)
+		return rc;
+	image_close(r->result->image);
+	r->result->image = NULL;
+	return image_open(r->copy.binary, &r->result->image, r->err);
 }
 
 static int attach(struct run *r)
@@ -355,9 +373,9 @@ int calibrate_build(const struct calibrate_options *opt, struct build_calibratio
 
 	memset(ret, 0, sizeof(*ret));
 	r.deadline_ns = now_ns() + CALIBRATE_MAX_SECONDS * 1000000000ull;
-	rc = copy_make(opt->binary, &r.copy, err);
+	rc = check_binary(&r);
 	if (!rc)
-		rc = open_binary(&r);
+		rc = copy_binary(&r);
 	if (!rc)
 		rc = find_functions(&r);
 	if (!rc) {

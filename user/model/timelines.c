@@ -19,6 +19,21 @@ static int rank(const struct session_builder *b, const struct place *p)
 	return points;
 }
 
+/* Of two frames that may be main, the one with a document; of those the busier: one that came and went before is none. */
+static bool busier(const struct place *p, const struct place *q)
+{
+	bool a = p->urls.nr != 0, b = q->urls.nr != 0;
+
+	return a != b ? a : p->events > q->events;
+}
+
+static bool better(const struct session_builder *b, const struct place *p, const struct place *q)
+{
+	int a = rank(b, p), c = rank(b, q);
+
+	return a > c || (a == c && busier(p, q));
+}
+
 static bool shown(const struct place *p)
 {
 	return p->frame || p->events;
@@ -31,20 +46,22 @@ static size_t find_first(const struct session_builder *b)
 	for (size_t i = 0; i < b->frames.places.nr; i++) {
 		const struct place *p = &b->frames.places.items[i];
 
-		if (shown(p) && (best == SIZE_MAX || rank(b, p) > rank(b, &b->frames.places.items[best])))
+		if (shown(p) && (best == SIZE_MAX || better(b, p, &b->frames.places.items[best])))
 			best = i;
 	}
 	return best;
 }
 
-/* Per process: its first frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
+/* Per process: its busiest frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
 static int find_mains(const struct session_builder *b, struct map *mains)
 {
 	for (size_t i = 0; i < b->frames.places.nr; i++) {
 		const struct place *p = &b->frames.places.items[i];
 
-		if (p->frame && !p->top && !p->parent_frame && map_get(mains, p->tgid) == MAP_NONE &&
-		    map_set(mains, p->tgid, i))
+		uint32_t known = map_get(mains, p->tgid);
+
+		if (p->frame && !p->top && !p->parent_frame &&
+		    (known == MAP_NONE || busier(p, &b->frames.places.items[known])) && map_set(mains, p->tgid, i))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < b->frames.places.nr; i++)
@@ -53,7 +70,7 @@ static int find_mains(const struct session_builder *b, struct map *mains)
 	return 0;
 }
 
-/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the first. */
+/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the busiest. */
 static bool is_main(const struct session_builder *b, const struct map *mains, size_t index, size_t first)
 {
 	const struct place *p = &b->frames.places.items[index];

@@ -33,7 +33,7 @@ LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS)) -liberty -lpthread -lm
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
-SKEL := $(O)/gen/programs.skel.h $(O)/gen/snoop.skel.h
+SKEL := $(O)/gen/programs.skel.h $(O)/gen/programs_counters.skel.h $(O)/gen/snoop.skel.h
 PROTO := $(wildcard user/*/*.proto)
 PROTO_C := $(PROTO:user/%.proto=$(O)/gen/%.pb-c.c)
 PROTO_OBJ := $(PROTO_C:.c=.o)
@@ -90,26 +90,34 @@ $(O)/gen/%.pb-c.c: user/%.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(@D) && $(PROTOC_C) --proto_path=user --c_out=$(O)/gen $<
 
+BPF_COMPILE = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror -Iinclude -Ivmlinux/$(ARCH) \
+	-idirafter $(shell $(CLANG) -print-resource-dir)/include -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
 	$(call say,BPF,$<)
-	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror \
-		-Iinclude -Ivmlinux/$(ARCH) -idirafter $(shell $(CLANG) -print-resource-dir)/include \
-		-MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(BPF_COMPILE)
+
+# the same programs for recordings with perf counters: see bpf/metrics.bpf.h
+$(O)/bpf/counters/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D) && $(BPF_COMPILE) -DCOUNTERS
 
 # one object of all programs: they share their maps and globals by name. The one that defines them comes first,
 # since libbpf 1.1's linker lays a map out wrongly when it meets its declaration before its definition.
 # snoop stands alone: it is loaded by calibration and never by a recording
 $(O)/bpf/programs.o: $(filter-out %/snoop.bpf.o,$(BPF_OBJ))
+$(O)/bpf/programs_counters.o: $(patsubst $(O)/bpf/%,$(O)/bpf/counters/%,$(filter-out %/snoop.bpf.o,$(BPF_OBJ)))
+$(O)/bpf/programs.o $(O)/bpf/programs_counters.o:
 	$(call say,BPFLINK,$@)
-	$(Q)$(BPFTOOL) gen object $@ $(O)/bpf/probe.bpf.o $(filter-out %/probe.bpf.o,$^)
+	$(Q)$(BPFTOOL) gen object $@ $(filter %/probe.bpf.o,$^) $(filter-out %/probe.bpf.o,$^)
 
 $(O)/gen/snoop.skel.h: $(O)/bpf/snoop.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name snoop_bpf_skel > $@.new && mv $@.new $@
 
-$(O)/gen/programs.skel.h: $(O)/bpf/programs.o
+$(O)/gen/%.skel.h: $(O)/bpf/%.o
 	$(call say,SKEL,$@)
-	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name programs > $@
+	$(Q)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name $* > $@
 
 # rewritten only when the version changes, so that nothing else is rebuilt
 $(GEN_H): FORCE
@@ -207,4 +215,4 @@ FORCE:
 .PHONY: all bpf tests targets guests fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
--include $(USER_OBJ:.o=.d) $(PROTO_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(UNIT_BIN:=.d) $(O)/user/cli/main.d
+-include $(USER_OBJ:.o=.d) $(PROTO_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(BPF_OBJ:$(O)/bpf/%.o=$(O)/bpf/counters/%.d) $(UNIT_BIN:=.d) $(O)/user/cli/main.d

@@ -4,6 +4,7 @@
 #define FRAMESCOPE_FRAMES_BPF_H
 
 #include "aggregate.bpf.h"
+#include "metrics.bpf.h"
 
 static __noinline struct frame *frame_deep(struct thread *t, __u32 i)
 {
@@ -20,14 +21,32 @@ static __always_inline struct frame *frame_at(struct thread *t, __u32 i)
 	return frame_deep(t, i);
 }
 
-/* The end of a call whose begin was sent already, or that has more to tell. */
-static __noinline int put_long_end(struct thread *t, struct frame *f, __u64 now, __u32 flags)
+/* At its end: the differences, into the record. Only for the thread that runs: a call of another one ends without. */
+static __noinline int metrics_end(struct thread *t, __u32 frame, struct metric_values *ret)
 {
-	__u32 at = buf_room(t, sizeof(struct rec_end));
+	struct metric_values *m = metrics_of(t, frame);
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!m || (__u32)task->pid != t->tid)
+		return 0;
+	for (__u32 i = 0; i < RECORD_MAX_METRICS && i < nr_metrics; i++)
+		ret->v[i] = metric_now(task, t, i) - m->v[i];
+	return 1;
+}
+
+/* The end of a call whose begin was sent already, or that has more to tell. */
+static __noinline int put_long_end(struct thread *t, struct frame *f, __u32 i, __u64 now, __u32 flags)
+{
+	__u32 at = buf_room(t, sizeof(struct rec_end) + sizeof(struct metric_values)), size = sizeof(struct rec_end), nr = 0;
 	struct rec_end *e = (void *)t->buf + at;
 
+	if (nr_metrics && metrics_end(t, i, (struct metric_values *)(e + 1))) {
+		nr = nr_metrics;
+		size += nr * sizeof(__u64);
+	}
+
 	e->hdr.type = REC_END;
-	e->hdr.size = sizeof(*e);
+	e->hdr.size = size;
 	e->hdr.tid = t->tid;
 	e->hdr.ts_ns = now;
 	e->begin_ns = f->begin_ns;
@@ -39,12 +58,12 @@ static __noinline int put_long_end(struct thread *t, struct frame *f, __u64 now,
 	e->tgid = t->tgid;
 	e->depth = f->depth;
 	e->flags = flags | (f->hidden_hits ? REC_F_HIDDEN : 0);
-	e->nr_metrics = 0;
+	e->nr_metrics = nr;
 	e->pad = 0;
 	e->hidden_ns = f->hidden_ns;
 	e->hidden_hits = f->hidden_hits;
 	e->pad2 = 0;
-	buf_commit(t, at + sizeof(*e), now);
+	buf_commit(t, at + size, now);
 	return 0;
 }
 
@@ -67,7 +86,7 @@ static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
 }
 
 /* Writes the call's end. The frame is popped or marked by the caller, before: nothing below depends on the ring. */
-static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 now, __u32 flags)
+static __always_inline void frame_end(struct thread *t, struct frame *f, __u32 i, __u64 now, __u32 flags)
 {
 	__u64 off = t->off_sum - f->off_begin;
 	struct wire_end *e;
@@ -87,8 +106,8 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u64 n
 	}
 	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
 		return;
-	if (unlikely(f->generation != t->generation || f->hidden_hits || t->len > BUF_ROOM - sizeof(*e) - 8)) {
-		put_long_end(t, f, now, flags);
+	if (unlikely(nr_metrics || f->generation != t->generation || f->hidden_hits || t->len > BUF_ROOM - sizeof(*e) - 8)) {
+		put_long_end(t, f, i, now, flags);
 		return;
 	}
 	at = buf_room(t, sizeof(*e) + 8);
@@ -119,7 +138,7 @@ __weak __noinline int frame_end_slow(struct thread *t, __u32 i, __u64 now, __u32
 	if (f->flags & FRAME_NO_RETURN && flags & REC_F_UNWOUND)
 		flags = (flags & ~REC_F_UNWOUND) | REC_F_NO_RETURN;
 	f->flags |= FRAME_CLOSED;
-	frame_end(t, f, now, flags);
+	frame_end(t, f, i, now, flags);
 	return 0;
 }
 

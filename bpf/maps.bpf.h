@@ -29,6 +29,11 @@
 #define NR_REGS 34
 #endif
 
+/* Programs that are not sleepable may not even contain it: metrics.bpf.h says why there are such. */
+#ifdef COUNTERS
+#define bpf_copy_from_user(dst, n, src) ((void)(dst), (void)(src), -1L)
+#endif
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -100,10 +105,13 @@ struct thread {
 	__u32 deep;		/* open calls beyond RECORD_MAX_DEPTH */
 	__u32 max_top;
 	__u32 under;		/* open calls that are openers for --only-under */
+	__u32 slot;		/* its own number */
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];
+	__u64 counter_sum[RECORD_MAX_METRICS];	/* of each perf counter, until the thread was last put on a CPU */
+	__u64 counter_at[RECORD_MAX_METRICS];	/* and what the CPU's counter said then */
 	struct frame frames[CHUNK_FRAMES];
 	struct aggregate aggregates[AGGREGATES];
 	__u8 buf[BUF_BYTES];
@@ -139,6 +147,22 @@ MAP struct {
 	__type(value, struct frame_chunk);
 } deep_frames SEC(".maps");
 
+/* What metrics were at the begin of open calls: a row for each slot and frame, if there are metrics at all. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct metric_values);
+} metric_values SEC(".maps");
+
+/* perf counters: number * CPUs + CPU */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, int);
+	__type(value, int);
+} counters SEC(".maps");
+
 /* tgids whose calls are recorded */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -170,6 +194,10 @@ const volatile __u32 nr_probes = 1;
 const volatile __u32 ring_bytes = 16 << 20;
 const volatile __u32 buf_full = BUF_FULL;
 const volatile bool sleepable = true;
+const volatile __u32 nr_metrics;
+const volatile __u32 nr_counters;
+const volatile __u32 nr_cpus = 1;
+const volatile __u8 metric_kinds[RECORD_MAX_METRICS] = {};
 const volatile __u32 nr_buckets = BUCKETS_MAX;	/* a power of two */
 #else
 extern struct owners owners;
@@ -178,6 +206,10 @@ extern const volatile __u32 nr_probes;
 extern const volatile __u32 ring_bytes;
 extern const volatile __u32 buf_full;
 extern const volatile bool sleepable;
+extern const volatile __u32 nr_metrics;
+extern const volatile __u32 nr_counters;
+extern const volatile __u32 nr_cpus;
+extern const volatile __u8 metric_kinds[RECORD_MAX_METRICS];
 extern const volatile __u32 nr_buckets;
 #endif
 

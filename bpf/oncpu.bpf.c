@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A target's thread stops or begins to run: off-CPU time of its open calls, and its records leave its buffer. */
 #include "buffer.bpf.h"
+#include "metrics.bpf.h"
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -14,12 +15,17 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t && t->epoch == epoch) {
 		__u64 now = bpf_ktime_get_ns();
 
+		if (nr_counters)
+			counters_stop(t);
+
 		if (t->top)
 			t->off_at = now;
 		if (t->len > CHUNK_BYTES && !t->busy && buf_may_go(t, now))
 			buf_flush(t);
 	}
 	t = thread_find(next->pid);
+	if (nr_counters && t && t->epoch == epoch)
+		counters_start(t);
 	if (t && t->off_at) {
 		t->off_sum += bpf_ktime_get_ns() - t->off_at;
 		t->off_at = 0;

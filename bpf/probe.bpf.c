@@ -25,6 +25,7 @@ static __noinline struct thread *thread_new(__u32 tid, __u32 tgid, __u32 probe)
 			break;
 		t->epoch = 0;
 		t->max_top = 0;
+		t->slot = slot;
 		t->next_id = (__sync_fetch_and_add(&ctl.serial, 1) + 1) << 32;
 		return t;
 	}
@@ -51,6 +52,10 @@ __noinline int thread_reset(struct thread *t, __u32 epoch)
 	t->under = 0;
 	t->off_at = 0;
 	t->off_sum = 0;
+	for (int i = 0; i < RECORD_MAX_METRICS; i++)
+		t->counter_sum[i] = 0;
+	if (nr_counters)
+		counters_start(t);
 	chunk = (void *)t->buf;
 	chunk->kind = WIRE_CHUNK;
 	chunk->tid = t->tid;
@@ -90,6 +95,19 @@ static __always_inline bool no_return_probe(struct task_struct *task)
 	struct uprobe_task *u = task->utask;
 
 	return u && u->depth >= MAX_RETURN_PROBES;
+}
+
+/* At the begin of the call in that frame. */
+static __noinline int metrics_begin(struct thread *t, __u32 frame)
+{
+	struct metric_values *m = metrics_of(t, frame);
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!m)
+		return 0;
+	for (__u32 i = 0; i < RECORD_MAX_METRICS && i < nr_metrics; i++)
+		m->v[i] = metric_now(task, t, i);
+	return 0;
 }
 
 /* The arguments as the probe's description says, from offset `at` on; where they end. */
@@ -341,6 +359,8 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 		t->top++;
 		return 0;
 	}
+	if (nr_metrics)
+		metrics_begin(t, t->top);
 	now = put_begin(ctx, t, cookie, f, WIRE_BEGIN, flags);
 	t->top++;
 	if (unlikely(t->len > buf_full || now - t->buf_since > BUF_LATE_NS) && buf_may_go(t, now))
@@ -405,7 +425,7 @@ static __always_inline int end(__u32 probe, __u64 sp)
 	if (likely(f && f->probe == probe && f->sp == sp)) {
 		t->top = top - 1;
 		t->deep = 0;
-		frame_end(t, f, now, 0);
+		frame_end(t, f, top - 1, now, 0);
 		/* what was closed below it while it was open */
 		if (unlikely(top > 1)) {
 			f = frame_at(t, top - 2);
@@ -425,7 +445,7 @@ static __always_inline int end(__u32 probe, __u64 sp)
  * One program for both ends, kernel 6.13 and later. At entry the instruction pointer is the function's own; where
  * already its place in the page differs, the kernel need not be asked.
  */
-SEC("uprobe.s")
+SEC("uprobe")
 int fs_session(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), ip = PT_REGS_IP(ctx);
@@ -436,21 +456,21 @@ int fs_session(struct pt_regs *ctx)
 }
 
 /* Before a return probe by a link of its own. Never returns 1: kernels before 6.13 would remove the probe. */
-SEC("uprobe.s")
+SEC("uprobe")
 int fs_begin_return(struct pt_regs *ctx)
 {
 	begin(ctx, bpf_get_attach_cookie(ctx), FRAME_RETURN);
 	return 0;
 }
 
-SEC("uprobe.s")
+SEC("uprobe")
 int fs_return(struct pt_regs *ctx)
 {
 	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
 }
 
 /* Marks, and calls that end at exit probes. */
-SEC("uprobe.s")
+SEC("uprobe")
 int fs_begin(struct pt_regs *ctx)
 {
 	begin(ctx, bpf_get_attach_cookie(ctx), 0);
@@ -458,7 +478,7 @@ int fs_begin(struct pt_regs *ctx)
 }
 
 /* On a return instruction or tail jump: the stack pointer is what it was at the function's first instruction. */
-SEC("uprobe.s")
+SEC("uprobe")
 int fs_exit(struct pt_regs *ctx)
 {
 	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx));

@@ -11,6 +11,22 @@
 #define SLOTS_MAX 16384	/* threads that can be watched at a time, at most; a power of two */
 #define BUCKET_SLOTS 8	/* where a thread may have its slot: half a cache line of numbers */
 
+/* Where a metric's value comes from. */
+enum metric_kind {
+	METRIC_NONE = 0,
+	METRIC_PAGE_FAULTS,
+	METRIC_MINOR_FAULTS,
+	METRIC_MAJOR_FAULTS,
+	METRIC_CONTEXT_SWITCHES,
+	METRIC_INVOLUNTARY_SWITCHES,
+	METRIC_MIGRATIONS,
+	METRIC_COUNTER = 32,	/* + number of a perf counter */
+};
+
+struct metric_values {
+	__u64 v[RECORD_MAX_METRICS];
+};
+
 struct owners {
 	__u32 tid[SLOTS_MAX];	/* 0: the slot is free */
 };

@@ -70,6 +70,7 @@ struct calibration {
 	volatile uint32_t last_tid, calls[COST_CLASSES], period_ns;
 	uint64_t last_ns;
 	uint32_t periods[POWERS], nr_periods;	/* by their logarithm */
+	uint64_t cost_ns[COST_CLASSES];	/* as last written */
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -518,9 +519,16 @@ int calibrate_write(struct calibration *c, struct recording_writer *w)
 		memmove(c->bursts, c->bursts + 1, --c->nr_bursts * sizeof(*c->bursts));
 	}
 	pthread_mutex_unlock(&c->lock);
-	for (unsigned int i = 0; i < nr && !rc; i++)
+	for (unsigned int i = 0; i < nr && !rc; i++) {
+		c->cost_ns[costs[i].cost_class % COST_CLASSES] = costs[i].inner_ns + costs[i].outer_ns;
 		rc = recording_write_record(w, &costs[i].hdr);
+	}
 	return rc;
+}
+
+uint64_t calibrate_cost_ns(const struct calibration *c, unsigned int class)
+{
+	return class < COST_CLASSES ? c->cost_ns[class] : 0;
 }
 
 /* --- the whole --- */

@@ -31,6 +31,9 @@ void calibrate_end(struct calibration *c);
  * from: which CPU, which classes, how far apart. */
 bool calibrate_take(struct calibration *c, const struct rec_header *rec);
 
+/* What one call of that class costs, as last measured; 0: not known. */
+uint64_t calibrate_cost_ns(const struct calibration *c, unsigned int class);
+
 /* Writes what the bursts so far have shown. Errors are the writer's. */
 int calibrate_write(struct calibration *c, struct recording_writer *w);
 

@@ -22,6 +22,9 @@ struct capture_options {
 	const char *const *functions;	/* PATTERN[=EVENT], see engine_from_functions(): with no engine named, these alone */
 	size_t nr_functions;
 	const char *function_modules;	/* globs of the files to look for them in; NULL: all */
+	const char *const *metrics;	/* "page-faults", …: metrics.c lists them */
+	size_t nr_metrics;
+	double budget_percent;	/* switch probes off when probing costs a thread more; 0: never */
 	size_t ring_bytes;	/* 0: 16 MiB. A power of two of pages, rounded up by the caller */
 	uint32_t string_bytes;	/* 0: 256 */
 	const char *rung;	/* force "session", "multi" or "links"; NULL: the best that works */
@@ -53,6 +56,7 @@ int capture_fd(const struct capture *c);
 struct capture_status {
 	uint64_t events, lost;	/* since capture_arm() */
 	uint32_t processes, threads;
+	uint32_t switched_off;	/* probes, to keep within the budget; the recording's notes say which */
 	double own_cost_percent;	/* of the busiest target thread's wall time; < 0: not known */
 };
 void capture_get_status(const struct capture *c, struct capture_status *ret);

@@ -95,15 +95,18 @@ void collector_record(void *arg, const struct rec_header *rec)
 	case REC_END:
 		c->events++;
 		c->ends[end->probe % RECORD_MAX_PROBES]++;
+		pace_add(&c->pace, rec->tid, end->probe, 1);
 		break;
 	case REC_AGGREGATE:
 		c->events++;
 		c->begins[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
 		c->ends[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
+		pace_add(&c->pace, rec->tid, aggregate->probe, aggregate->hits);
 		break;
 	case REC_MARK:
 		c->events++;
 		c->begins[begin->probe % RECORD_MAX_PROBES]++;
+		pace_add(&c->pace, rec->tid, begin->probe, 1);
 		if (c->on_navigation && begin->probe < c->table->nr && c->table->rec[begin->probe].role == ROLE_NAVIGATION)
 			c->on_navigation(c->navigation_arg, begin);
 		break;
@@ -143,5 +146,6 @@ int collector_begin(struct collector *c, struct recording_writer *w)
 void collector_free(struct collector *c)
 {
 	free(c->tids);
+	pace_free(&c->pace);
 	memset(c, 0, sizeof(*c));
 }

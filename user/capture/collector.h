@@ -6,6 +6,7 @@
 #include "capture/calibrate.h"
 #include "capture/capture.h"
 #include "capture/follow.h"
+#include "capture/pace.h"
 
 struct collector {
 	struct follow *follow;
@@ -15,6 +16,7 @@ struct collector {
 	uint64_t events;		/* ends, marks and aggregates of this recording */
 	uint64_t begins[RECORD_MAX_PROBES];	/* and what came of each probe: begins, marks, aggregated calls */
 	uint64_t ends[RECORD_MAX_PROBES];
+	struct pace pace;
 	bool look_again;		/* a process may have mapped something new */
 	bool write_failed;
 	capture_navigation_fn on_navigation;

@@ -11,6 +11,7 @@
 #include "capture/attach.h"
 #include "capture/load.h"
 #include "programs.skel.h"
+#include "programs_counters.skel.h"
 
 #define TRACE_UPROBE_MULTI 48	/* uapi/linux/bpf.h, 6.6 */
 #define TRACE_UPROBE_SESSION 57	/* and 6.13 */
@@ -58,15 +59,58 @@ static void set_program(struct bpf_program *p, bool wanted, int attach_type, boo
 {
 	bpf_program__set_autoload(p, wanted);
 	bpf_program__set_expected_attach_type(p, attach_type);
-	if (!sleepable)
-		bpf_program__set_flags(p, bpf_program__flags(p) & ~BPF_F_SLEEPABLE);
+	/* not by their section's name, which libbpf would not let us take back */
+	if (sleepable)
+		bpf_program__set_flags(p, bpf_program__flags(p) | BPF_F_SLEEPABLE);
+}
+
+/* Both builds have the same maps and programs, so one kind of skeleton does for both. */
+static struct programs *open_programs(bool counters)
+{
+	struct programs *s = calloc(1, sizeof(*s));
+	size_t size;
+
+	if (!s || programs__create_skeleton(s)) {
+		free(s);
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (counters) {
+		s->skeleton->data = (void *)programs_counters__elf_bytes(&size);
+		s->skeleton->data_sz = size;
+	}
+	if (bpf_object__open_skeleton(s->skeleton, NULL)) {
+		programs__destroy(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void set_metrics(struct programs *s, const struct metrics *m, size_t slots)
+{
+	s->rodata->nr_metrics = m->nr;
+	s->rodata->nr_counters = m->nr_counters;
+	s->rodata->nr_cpus = m->nr_cpus;
+	memcpy((void *)s->rodata->metric_kinds, m->kinds, sizeof(m->kinds));
+	if (m->nr)
+		bpf_map__set_max_entries(s->maps.metric_values, slots * RECORD_MAX_DEPTH);
+	if (m->nr_counters)
+		bpf_map__set_max_entries(s->maps.counters, m->nr_counters * m->nr_cpus);
+}
+
+static int set_counters(struct programs *s, const struct metrics *m)
+{
+	for (__u32 i = 0; i < m->nr_counters * m->nr_cpus; i++)
+		if (m->fds[i] >= 0 && bpf_map_update_elem(bpf_map__fd(s->maps.counters), &i, &m->fds[i], BPF_ANY))
+			return -errno;
+	return 0;
 }
 
 static int load_one(const struct load_options *opt, enum rung rung, bool sleepable, struct loaded *ret)
 {
 	struct loaded l = { .rung = rung, .sleepable = sleepable, .ncpus = libbpf_num_possible_cpus() };
 	int multi = rung == RUNG_LINKS ? 0 : TRACE_UPROBE_MULTI;
-	struct programs *s = programs__open();
+	struct programs *s = open_programs(opt->metrics->nr_counters);
 	size_t slots = SLOTS_MIN;
 	int rc;
 
@@ -85,12 +129,15 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	if (opt->ring_bytes / 16 < s->rodata->buf_full)
 		s->rodata->buf_full = opt->ring_bytes / 16;
 	s->rodata->nr_probes = opt->max_probes;
+	set_metrics(s, opt->metrics, slots);
 	s->rodata->nr_buckets = slots / BUCKET_SLOTS;
 	bpf_map__set_max_entries(s->maps.threads, slots);
 	bpf_map__set_max_entries(s->maps.ring, opt->ring_bytes);
 	bpf_map__set_max_entries(s->maps.specs, opt->max_probes);
 	bpf_map__set_max_entries(s->maps.stats, opt->max_probes);
 	rc = programs__load(s);
+	if (!rc)
+		rc = set_counters(s, opt->metrics);
 	if (rc) {
 		programs__destroy(s);
 		return rc;
@@ -135,7 +182,7 @@ int load_programs(const struct load_options *opt, struct loaded *ret, struct err
 		if (only >= 0 && rung != only)
 			continue;
 		/* sleepable: 6.0 */
-		for (int sleepable = 1; sleepable >= 0; sleepable--) {
+		for (int sleepable = !opt->metrics->nr_counters; sleepable >= 0; sleepable--) {
 			rc = attach_try(rung, sleepable);
 			if (!rc)
 				rc = load_one(opt, rung, sleepable, ret);

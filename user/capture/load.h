@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "control.h"
+#include "capture/metrics.h"
 #include "record.h"
 
 enum rung {
@@ -31,6 +32,7 @@ struct load_options {
 	const char *rung;	/* "session", "multi", "links", or NULL */
 	size_t ring_bytes;
 	size_t max_probes;
+	const struct metrics *metrics;
 	size_t threads;		/* of the target now: room is made for several times as many */
 };
 

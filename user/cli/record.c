@@ -90,6 +90,7 @@ static uint64_t print_summary(const struct capture *c)
 {
 	size_t nr, idle = 0, refused = 0;
 	const struct recording_probe *p = capture_get_probes(c, &nr);
+	struct capture_status status;
 	uint64_t lost = 0;
 	char text[160];
 
@@ -114,6 +115,10 @@ static uint64_t print_summary(const struct capture *c)
 		}
 		lost += s->lost_begins + s->lost_ends;
 	}
+	capture_get_status(c, &status);
+	if (status.switched_off)
+		fprintf(stderr, "framescope: %u probes were switched off to keep within the budget; the recording says which and "
+			"when\n", status.switched_off);
 	if (idle) {
 		size_t listed = 0;
 

@@ -30,10 +30,12 @@ static const char help[] =
 	"      --probe GLOB       only these probes (repeatable); -GLOB leaves some out\n"
 	"      --function GLOB[=EVENT]  any function of the program, by name; needs no engine definition\n"
 	"      --symbols FILE     a Breakpad .sym file of the engine\n"
+	"      --metric NAME      also count page-faults, context-switches, instructions, … (repeatable)\n"
 	"      --min-duration MS  leave shorter calls out\n"
 	"      --only-under TYPE  only calls inside an event of this type, and it\n"
 	"      --buffer SIZE      of the ring buffer: 64K, 16M (default), …\n"
 	"      --string-size N    bytes of each text at most (default 256, up to 4096)\n"
+	"      --budget PERCENT   switch the hottest probes off where probing takes more of a thread's time\n"
 	"      --rung RUNG        attach by session, multi or links instead of the best that works\n"
 	"      --no-follow        the process alone, without its children\n"
 	"      --no-calibrate     measure what probing costs at the start only, not all the time\n"
@@ -41,7 +43,7 @@ static const char help[] =
 	"      --strict           exit code 9 if records were lost\n"
 	"  -q, --quiet            no progress, no summary\n";
 
-enum { OPT_ENGINE = 256, OPT_PROBE, OPT_FUNCTION, OPT_SYMBOLS, OPT_MIN, OPT_UNDER, OPT_BUFFER, OPT_STRING,
+enum { OPT_ENGINE = 256, OPT_PROBE, OPT_FUNCTION, OPT_SYMBOLS, OPT_METRIC, OPT_BUDGET, OPT_MIN, OPT_UNDER, OPT_BUFFER, OPT_STRING,
        OPT_RUNG, OPT_NO_FOLLOW, OPT_NO_CALIBRATE, OPT_NO_CACHE, OPT_STRICT, OPT_HELP };
 
 static const struct option options[] = {
@@ -52,6 +54,8 @@ static const struct option options[] = {
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "function", required_argument, NULL, OPT_FUNCTION },
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
+	{ "metric", required_argument, NULL, OPT_METRIC },
+	{ "budget", required_argument, NULL, OPT_BUDGET },
 	{ "min-duration", required_argument, NULL, OPT_MIN },
 	{ "only-under", required_argument, NULL, OPT_UNDER },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
@@ -158,6 +162,14 @@ static int set_one(struct record_options *o, int c, const char *arg)
 	case OPT_SYMBOLS:
 		co->symbols = arg;
 		return 0;
+	case OPT_METRIC:
+		o->metrics[co->nr_metrics++] = arg;
+		return 0;
+	case OPT_BUDGET:
+		if (!parse_double(arg, &d) || d <= 0 || d > 100)
+			return bad("--budget", arg, "a percentage above 0 is wanted");
+		co->budget_percent = d;
+		return 0;
 	case OPT_MIN:
 		if (!parse_double(arg, &d) || d < 0 || d > 1e9)
 			return bad("--min-duration", arg, "milliseconds are wanted");
@@ -228,10 +240,12 @@ int record_options_parse(struct record_options *o, int argc, char **argv)
 	memset(o, 0, sizeof(*o));
 	o->probes = calloc(argc, sizeof(*o->probes));
 	o->functions = calloc(argc, sizeof(*o->functions));
-	if (!o->probes || !o->functions)
+	o->metrics = calloc(argc, sizeof(*o->metrics));
+	if (!o->probes || !o->functions || !o->metrics)
 		return ERR_OTHER + 1;
 	o->capture.probes = o->probes;
 	o->capture.functions = o->functions;
+	o->capture.metrics = o->metrics;
 	opterr = 0;
 	optind = 1;
 	while ((c = getopt_long(argc, argv, ":p:d:o:q", options, NULL)) != -1) {
@@ -259,4 +273,5 @@ void record_options_free(struct record_options *o)
 	free(o->default_output);
 	free(o->probes);
 	free(o->functions);
+	free(o->metrics);
 }

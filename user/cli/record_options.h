@@ -14,7 +14,7 @@ struct record_options {
 	bool strict, quiet;
 	/* storage */
 	char *default_output;
-	const char **probes, **functions;
+	const char **probes, **functions, **metrics;
 };
 
 /* 0: go on. Otherwise the command ends with exit code result - 1 (so 1 is success: --help was asked for). */

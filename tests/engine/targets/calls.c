@@ -90,6 +90,27 @@ probed void parent_of_naps(long ms)
 	spin(1000);
 }
 
+/* Touches n fresh pages, each one fault. */
+probed void touch_pages(long n)
+{
+	char *p = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, n * 4096, MADV_NOHUGEPAGE);
+	for (long i = 0; i < n; i++)
+		p[i * 4096] = 1;
+	munmap(p, n * 4096);
+}
+
+probed void fault_and_switch(long pages, long switches)
+{
+	struct timespec ts = { 0, 1000000 };
+
+	touch_pages(pages);
+	for (long i = 0; i < switches; i++)
+		nanosleep(&ts, NULL);
+	sink++;
+}
+
 /* A hot leaf: keys are pointers to a few texts. */
 probed void match(const char *selector)
 {
@@ -386,6 +407,18 @@ static void run(int argc, char **argv)
 		tail_caller(1);
 	else if (!strcmp(which, "loop"))
 		leaves(n);
+	else if (!strcmp(which, "faults"))
+		for (int i = 0; i < 5; i++)
+			fault_and_switch(n, 7);
+	else if (!strcmp(which, "spins"))
+		for (int i = 0; i < 10; i++)
+			spin(n);
+	else if (!strcmp(which, "hot"))
+		for (long i = 0; i < n; i++) {
+			outer();
+			if (i % 100 == 0)
+				usleep(1000);
+		}
 	else if (!strcmp(which, "style"))
 		for (int i = 0; i < 3; i++)
 			style(n, atol(argv[3]));

@@ -17,7 +17,8 @@ static const char help[] =
 	"\n"
 	"  -o, --output FILE       write it there; default: /var/cache/framescope/builds/BUILD-ID.sites, where record looks\n"
 	"      --engine NAME|FILE  the engine definition to use\n"
-	"  -q, --quiet\n";
+	"  -q, --quiet\n"
+	"  -h, --help\n";
 
 static volatile sig_atomic_t stop;
 

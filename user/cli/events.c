@@ -92,6 +92,16 @@ static const char *parse_types(char *text, struct events_options *o)
 	return o->query.nr_types ? NULL : text;
 }
 
+static int fail_type(const char *wrong)
+{
+	char names[512];
+	size_t n = 0;
+
+	for (int type = 1; type < EVENT_TYPE_END && n < sizeof(names); type++)
+		n += snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", event_type_name(type));
+	return command_usage("events", "there is no event type '%s'; the types are %s", wrong, names);
+}
+
 /* 0, -1 for --help, or an exit code. */
 static int parse(int argc, char **argv, struct events_options *o)
 {
@@ -125,11 +135,14 @@ static int parse(int argc, char **argv, struct events_options *o)
 		case 'T':
 			wrong = parse_types(optarg, o);
 			if (wrong)
-				return command_usage("events", "there is no event type '%s'", wrong);
+				return fail_type(wrong);
 			break;
 		default:
 			return command_usage("events", "there is no option '%s', or it lacks its value", argv[optind - 1]);
 		}
+		if (!ok && c == 'm')
+			return command_usage("events", "there is no mode '%s'; the modes are all, unique-types, unique-events and "
+					     "reduce-all", optarg);
 		if (!ok)
 			return command_usage("events", "'%s' is not a value of that option", optarg);
 	}

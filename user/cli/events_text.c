@@ -126,7 +126,7 @@ static void some_ms(struct table *t, uint64_t ns)
 static int print_tree(const struct session *s, const struct query_result *r, size_t shown)
 {
 	static const char *const titles[] = {
-		">start ms", ">total ms", ">self ms", ">overhead ms", ">blocked ms", ">hits", ">id", "event",
+		">start ms", ">wall ms", ">self ms", ">overhead ms", ">blocked ms", ">hits", ">id", "event",
 	};
 	struct row *rows = malloc((r->nr + 1) * sizeof(*rows));
 	struct table *t = table_new(titles, COUNT(titles));

@@ -18,7 +18,19 @@ static void print_help(void)
 		       export_formats[i]->summary);
 	printf("  -o, --output OUT    where to write\n"
 	       "      --begin-end     chrome: calls as pairs of begin and end, for viewers that want them\n"
-	       "      --redact        no path or query of a URL, no selector, no label, no command line\n");
+	       "      --redact        no path or query of a URL, no selector, no label, no command line\n"
+	       "  -h, --help\n");
+}
+
+/* "chrome, perfetto, …" */
+static const char *list_formats(char *dst, size_t size)
+{
+	size_t n = 0;
+
+	*dst = '\0';
+	for (size_t i = 0; export_formats[i] && n < size; i++)
+		n += snprintf(dst + n, size - n, "%s%s", i ? ", " : "", export_formats[i]->name);
+	return dst;
 }
 
 static const struct export_format *choose(const char *name, const char *out)
@@ -47,6 +59,7 @@ static int main_export(int argc, char **argv)
 	const struct export_format *format;
 	struct export_options opt = { 0 };
 	const char *name = NULL, *out = NULL;
+	char names[256];
 	int c;
 
 	opterr = 0;
@@ -66,7 +79,8 @@ static int main_export(int argc, char **argv)
 		return command_usage("export", "say with -o where to write");
 	format = choose(name, out);
 	if (!format && name)
-		return command_usage("export", "there is no format '%s'", name);
+		return command_usage("export", "there is no format '%s'; the formats are %s", name,
+				     list_formats(names, sizeof(names)));
 	if (!format)
 		return command_usage("export", "the name '%s' tells no format; give one with -f", out);
 	return run(argv[optind], out, format, &opt);

@@ -27,7 +27,8 @@ static const char help[] =
 	"      --engines           list the engine definitions instead\n"
 	"      --engine NAME|FILE  look for one engine, also one that is used on request only\n"
 	"      --quick             don't look for functions\n"
-	"      --json              for programs\n";
+	"      --json              for programs\n"
+	"  -h, --help\n";
 
 struct list_options {
 	const char *engine;

@@ -26,6 +26,7 @@ static const char help[] =
 	"      --symbols FILE      Breakpad symbols (.sym) of the engine's module\n"
 	"      --no-cache          look again, even if this build is known\n"
 	"      --json              for programs\n"
+	"  -h, --help\n"
 	"\n"
 	"To find functions in a program of your own:\n"
 	"\n"

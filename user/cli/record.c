@@ -86,9 +86,9 @@ static void print_line(const char *what, const char *name, const char *text)
 }
 
 /* What is missing from the recording, probe by probe. Returns how many records were lost. */
-static uint64_t print_summary(const struct capture *c)
+static uint64_t print_summary(const struct capture *c, const struct record_options *o)
 {
-	size_t nr, idle = 0, refused = 0;
+	size_t nr, idle = 0, attached = 0;
 	const struct recording_probe *p = capture_get_probes(c, &nr);
 	struct capture_status status;
 	uint64_t lost = 0;
@@ -97,11 +97,10 @@ static uint64_t print_summary(const struct capture *c)
 	for (size_t i = 0; i < nr; i++) {
 		const struct probe_stats *s = &p[i].stats;
 
+		attached += p[i].attached;
 		idle += p[i].attached && !s->calls;
-		if (*p[i].refused) {
-			refused++;
+		if (*p[i].refused)
 			print_line("not attached", p[i].name, p[i].refused);
-		}
 		if (s->lost_begins || s->lost_ends) {
 			snprintf(text, sizeof(text), "%llu of %llu begins and %llu of %llu ends found no room; a larger "
 				 "--buffer helps", (unsigned long long)s->lost_begins, (unsigned long long)s->calls,
@@ -119,15 +118,9 @@ static uint64_t print_summary(const struct capture *c)
 	if (status.switched_off)
 		fprintf(stderr, "framescope: %u probes were switched off to keep within the budget; the recording says which and "
 			"when\n", status.switched_off);
-	if (idle) {
-		size_t listed = 0;
-
-		fprintf(stderr, "framescope: no hits (inlined or unused?):");
-		for (size_t i = 0; i < nr; i++)
-			if (p[i].attached && !p[i].stats.calls && listed++ < 8)
-				fprintf(stderr, " %s", p[i].name);
-		fprintf(stderr, idle > 8 ? " and %zu more\n" : "\n", idle - 8);
-	}
+	if (idle)
+		fprintf(stderr, "framescope: %zu of %zu probes had no hits%s\n", idle, attached,
+			o->format ? "" : "; framescope report lists them");
 	return lost;
 }
 
@@ -210,7 +203,7 @@ static int record(const struct record_options *o)
 		return command_fail(&err);
 	}
 	capture_get_status(c, &status);
-	lost = o->quiet ? 0 : print_summary(c);
+	lost = o->quiet ? 0 : print_summary(c, o);
 	if (o->quiet) {
 		size_t nr;
 		const struct recording_probe *p = capture_get_probes(c, &nr);

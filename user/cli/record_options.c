@@ -25,7 +25,8 @@ static const char help[] =
 	"\n"
 	"  -p, --pid PID          the process: a browser's first one brings all of its children\n"
 	"  -d, --duration SECONDS\n"
-	"  -o, --output FILE      .fscope (default: framescope-PID-TIME.fscope), .json or .json.gz\n"
+	"  -o, --output FILE      .fscope (default: framescope-PID-TIME.fscope), or a name with the ending of a format that\n"
+	"                         export knows: .json, .json.gz, .html, … (framescope export --help lists them)\n"
 	"      --engine NAME      one engine definition, by name or file; default: all that are installed\n"
 	"      --probe GLOB       only these probes (repeatable); -GLOB leaves some out\n"
 	"      --function GLOB[=EVENT]  any function of the program, by name; needs no engine definition\n"
@@ -41,10 +42,11 @@ static const char help[] =
 	"      --no-calibrate     measure what probing costs at the start only, not all the time\n"
 	"      --no-cache         find the functions anew\n"
 	"      --strict           exit code 9 if records were lost\n"
-	"  -q, --quiet            no progress, no summary\n";
+	"  -q, --quiet            no progress, no summary\n"
+	"  -h, --help\n";
 
 enum { OPT_ENGINE = 256, OPT_PROBE, OPT_FUNCTION, OPT_SYMBOLS, OPT_METRIC, OPT_BUDGET, OPT_MIN, OPT_UNDER, OPT_BUFFER, OPT_STRING,
-       OPT_RUNG, OPT_NO_FOLLOW, OPT_NO_CALIBRATE, OPT_NO_CACHE, OPT_STRICT, OPT_HELP };
+       OPT_RUNG, OPT_NO_FOLLOW, OPT_NO_CALIBRATE, OPT_NO_CACHE, OPT_STRICT };
 
 static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
@@ -66,7 +68,7 @@ static const struct option options[] = {
 	{ "no-cache", no_argument, NULL, OPT_NO_CACHE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -212,6 +214,18 @@ static bool ends_with(const char *s, const char *tail)
 	return n >= m && !strcmp(s + n - m, tail);
 }
 
+static int bad_output(const char *name)
+{
+	char text[256];
+	size_t n = snprintf(text, sizeof(text), "a name that ends in .fscope");
+
+	for (size_t i = 0; export_formats[i] && n < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - n, ", %s", export_formats[i]->extension);
+	if (n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, " is wanted; .gz may follow all but the first");
+	return bad("-o", name, text);
+}
+
 static int choose_output(struct record_options *o)
 {
 	time_t t = time(NULL);
@@ -228,9 +242,7 @@ static int choose_output(struct record_options *o)
 	if (ends_with(o->output, ".fscope"))
 		return 0;
 	o->format = export_format_by_path ? export_format_by_path(o->output) : NULL;
-	if (!o->format)
-		return bad("-o", o->output, "a name that ends in .fscope, .json or .json.gz is wanted");
-	return 0;
+	return o->format ? 0 : bad_output(o->output);
 }
 
 int record_options_parse(struct record_options *o, int argc, char **argv)
@@ -248,8 +260,8 @@ int record_options_parse(struct record_options *o, int argc, char **argv)
 	o->capture.metrics = o->metrics;
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, ":p:d:o:q", options, NULL)) != -1) {
-		if (c == OPT_HELP) {
+	while ((c = getopt_long(argc, argv, ":p:d:o:qh", options, NULL)) != -1) {
+		if (c == 'h') {
 			fputs(help, stdout);
 			return 1;
 		}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/text.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -87,6 +88,7 @@ static int print_types(const struct session *s, const struct report_stats *r)
 	printf("Total and self are time that threads really ran, without waiting%s.\n"
 	       "Total includes what was called from there. Longest is one call by the clock on the wall.\n",
 	       knows_overhead(info) ? " and without what measuring cost" :
+	       !strcmp(info->rung, "import") ? "; overhead that the imported profile tells is shown as blocked" :
 	       "; what measuring cost was not measured and is in them");
 	if (r->all.subtracted)
 		printf("! Of %s events more than half of the time was subtracted as overhead.\n",
@@ -159,6 +161,24 @@ static int print_probes(const struct session *s, const struct report_stats *r)
 	if (shown)
 		table_heading(stdout, "Time by probe");
 	return table_finish(t, stdout, shown);
+}
+
+/* Those that no call came by, in one line. */
+static void print_idle(const struct session *s, const struct report_stats *r)
+{
+	const struct recording_probe *p;
+	char name[512];
+	size_t nr, shown = 0;
+
+	p = session_probes(s, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (!p[i].attached || r->probes[i].events || p[i].stats.calls)
+			continue;
+		name[text_printable(p[i].name, strnlen(p[i].name, sizeof(name) - 1), name, sizeof(name) - 1)] = '\0';
+		printf("%s%s", shown++ ? ", " : "\nNo hits (not called, or inlined into all callers): ", name);
+	}
+	if (shown)
+		putchar('\n');
 }
 
 static int print_slowest(const struct session *s, const struct report_stats *r)
@@ -387,7 +407,10 @@ static int print_modules(const struct session *s)
 
 int report_tables(const struct session *s, const struct report_stats *r)
 {
-	return print_types(s, r) ?: print_probes(s, r) ?: print_slowest(s, r) ?: print_timelines(s, r) ?:
-	       print_processes(s, r) ?: print_oddities(s) ?: print_losses(s, r) ?: print_refused(s) ?: print_notes(s) ?:
-	       print_modules(s);
+	int rc = print_types(s, r) ?: print_probes(s, r);
+
+	if (!rc)
+		print_idle(s, r);
+	return rc ?: print_slowest(s, r) ?: print_timelines(s, r) ?: print_processes(s, r) ?: print_oddities(s) ?:
+	       print_losses(s, r) ?: print_refused(s) ?: print_notes(s) ?: print_modules(s);
 }

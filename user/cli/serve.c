@@ -37,10 +37,11 @@ static const char help[] =
 	"      --function GLOB[=EVENT]  any function of the program, by name; needs no engine definition\n"
 	"      --symbols FILE     a Breakpad .sym file of the engine\n"
 	"      --no-follow        the process alone, without its children\n"
-	"  -q, --quiet            say nothing but errors\n";
+	"  -q, --quiet            say nothing but errors\n"
+	"  -h, --help\n";
 
 enum { OPT_REPLAY = 256, OPT_SOCKET, OPT_LISTEN, OPT_DIAL, OPT_INSECURE, OPT_NO_STUBS, OPT_MEMORY, OPT_ENGINE, OPT_PROBE,
-       OPT_FUNCTION, OPT_SYMBOLS, OPT_NO_FOLLOW, OPT_HELP };
+       OPT_FUNCTION, OPT_SYMBOLS, OPT_NO_FOLLOW };
 
 static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
@@ -57,7 +58,7 @@ static const struct option options[] = {
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
 	{ "no-follow", no_argument, NULL, OPT_NO_FOLLOW },
 	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -288,8 +289,8 @@ static int parse(struct serve *s, int argc, char **argv)
 	s->host.log_arg = s;
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, ":p:q", options, NULL)) != -1) {
-		if (c == OPT_HELP) {
+	while ((c = getopt_long(argc, argv, ":p:qh", options, NULL)) != -1) {
+		if (c == 'h') {
 			fputs(help, stdout);
 			return 1;
 		}

@@ -23,7 +23,8 @@ static const char help[] =
 	"\n"
 	"  -p, --pid PID      the browser's first process\n"
 	"      --engine NAME  one engine definition, by name or file\n"
-	"      --json         the message WindowList of Scope's window-manager, with the process of each window\n";
+	"      --json         the message WindowList of Scope's window-manager, with the process of each window\n"
+	"  -h, --help\n";
 
 struct window {
 	struct process process;
@@ -240,7 +241,8 @@ static int windows_main(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return command_usage("windows", "%s is not wanted here", argv[optind]);
+		return command_usage("windows", "%s is not wanted here: windows are those of a running process (-p PID); "
+				     "framescope timelines FILE lists what a recording has", argv[optind]);
 	if (!pid)
 		return command_usage("windows", "-p PID is needed");
 	return run(pid, engine, json);

@@ -179,7 +179,7 @@ targets: $(TARGET_BIN)
 guests: $(STATIC_BIN) $(GUEST_BIN) $(O)/tools/dump-records
 fuzz: $(FUZZ_BIN)
 
-check: all $(UNIT_BIN) $(VIEWER_BIN)
+check: all $(UNIT_BIN) $(VIEWER_BIN) $(TOOL_BIN)
 	$(Q)O=$(O) tests/run unit replay viewers
 
 check-root: all $(TARGET_BIN) $(TOOL_BIN)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/text.h"
 #include "capture/recording_file.h"
 #include "cli/command.h"
@@ -30,6 +31,27 @@ int command_usage(const char *command, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "; framescope %s --help shows the options\n", command);
 	return ERR_USAGE;
+}
+
+int command_distinct(const char *in, const char *out, struct error *err)
+{
+	struct stat a, b;
+
+	if (stat(in, &a) || stat(out, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
+		return 0;
+	return error_set(err, ERR_USAGE, -EINVAL, "'%s' is what is to be read; choose another name with -o", out);
+}
+
+/* Whatever is made of a recording that is not whole, its user must know. */
+static void warn_incomplete(const char *path, const struct recording_info *info)
+{
+	char name[256];
+
+	if (!info->truncated)
+		return;
+	name[text_printable(path, strlen(path), name, sizeof(name) - 1)] = '\0';
+	fprintf(stderr, "framescope: '%s' is not complete: %s\n", name, info->damaged_blocks ?
+		"blocks of the file are damaged and were skipped" : "the file ends early");
 }
 
 static int add_records(struct recording *r, struct session_builder *b, struct error *err)
@@ -72,6 +94,8 @@ int command_load(const char *path, struct session **ret, struct error *err)
 		rc = session_builder_finish(b, ret);
 		if (rc)
 			error_set(err, ERR_OTHER, rc, "out of memory while building the timelines of %s", path);
+		else
+			warn_incomplete(path, session_info(*ret));
 	}
 	recording_close(r);
 	return rc;

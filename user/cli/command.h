@@ -20,6 +20,8 @@ extern const struct command command_record, command_probes, command_report, comm
 int command_fail(const struct error *err);
 /* ERR_USAGE with a hint at --help. */
 int command_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* ERR_USAGE if `out` is the very file `in`: writing it would destroy what is read. */
+int command_distinct(const char *in, const char *out, struct error *err);
 /* Opens a recording and builds its session, for every reading command. */
 int command_load(const char *path, struct session **ret, struct error *err);
 

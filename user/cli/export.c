@@ -43,7 +43,7 @@ static int run(const char *file, const char *out, const struct export_format *fo
 	struct session *s;
 	struct error err = { 0 };
 
-	if (command_load(file, &s, &err) || export_session(s, format, opt, out, &err))
+	if (command_distinct(file, out, &err) || command_load(file, &s, &err) || export_session(s, format, opt, out, &err))
 		return command_fail(&err);
 	session_free(s);
 	return 0;

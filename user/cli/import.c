@@ -21,7 +21,8 @@ static int run(const char *path, const char *out)
 	struct recording_writer *w;
 	struct error err = { 0 };
 
-	if (recording_writer_create(out, &w, &err) || import_profile(path, w, &counts, &err))
+	if (command_distinct(path, out, &err) || recording_writer_create(out, &w, &err) ||
+	    import_profile(path, w, &counts, &err))
 		return command_fail(&err);
 	fprintf(stderr, "%llu events, %llu sums of calls, %llu marks", (unsigned long long)counts.events,
 		(unsigned long long)counts.sums, (unsigned long long)counts.marks);

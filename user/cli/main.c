@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Finds the subcommand in the table and runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/command.h"
@@ -35,11 +36,21 @@ static void print_help(FILE *f)
 	fprintf(f, "\nframescope COMMAND --help tells more; the man page has the engine definitions' syntax and the exit codes.\n");
 }
 
+/* What was printed must have arrived: a full disk or a closed pipe is an error like others. */
+static int written(int code)
+{
+	if ((fflush(stdout) || ferror(stdout)) && !code) {
+		fprintf(stderr, "framescope: can't write to standard output: %s\n", strerror(errno ?: EIO));
+		return ERR_OUTPUT;
+	}
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-h")) {
 		print_help(argc < 2 ? stderr : stdout);
-		return argc < 2 ? ERR_USAGE : 0;
+		return written(argc < 2 ? ERR_USAGE : 0);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("framescope %s\n", FRAMESCOPE_VERSION);
@@ -47,7 +58,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i] && !strcmp(commands[i]->name, argv[1]))
-			return commands[i]->main(argc - 1, argv + 1);
+			return written(commands[i]->main(argc - 1, argv + 1));
 	fprintf(stderr, "framescope: there is no command '%s'; framescope --help lists them\n", argv[1]);
 	return ERR_USAGE;
 }

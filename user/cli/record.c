@@ -18,12 +18,16 @@
 #pragma weak export_session
 
 static volatile sig_atomic_t stops;
+static char *volatile empty_partial;	/* the file while nothing is recorded yet: of no use to anybody */
 
 /* The first one ends the recording; the second one ends us at once, and the kernel takes the probes away. */
 static void on_signal(int sig)
 {
-	if (stops++)
-		_exit(128 + sig);
+	if (!stops++)
+		return;
+	if (empty_partial)
+		unlink(empty_partial);
+	_exit(128 + sig);
 }
 
 static void catch_signals(void)
@@ -173,16 +177,21 @@ static int record(const struct record_options *o)
 	struct recording_writer *w = NULL;
 	struct error err = { 0 }, run_err = { 0 };
 	struct capture *c = NULL;
+	char *partial = NULL;
 	uint64_t lost;
 	double begin;
 	int rc, run_rc = 0;
 
 	/* before anything is attached: an unwritable file should cost the target nothing */
 	rc = recording_writer_create(o->format ? NULL : o->output, &w, &err);
+	if (!rc && !o->format && asprintf(&partial, "%s.partial", o->output) > 0)
+		empty_partial = partial;
 	if (!rc)
 		rc = capture_open(&o->capture, &c, &err);
 	if (!rc)
 		rc = capture_arm(c, w, &err);
+	empty_partial = NULL;
+	free(partial);
 	if (rc) {
 		recording_writer_abort(w);
 		capture_close(c);

@@ -41,7 +41,9 @@ static int report(const char *path, bool json, bool strict, uint32_t slowest)
 	incomplete = counts->lost || session_info(s)->truncated;
 	if (!rc && strict && incomplete)
 		rc = error_set(&err, ERR_LOSS, -ENODATA, "'%s' is not complete: %llu records were lost%s", path,
-			       (unsigned long long)counts->lost, session_info(s)->truncated ? " and the file ends early" : "");
+			       (unsigned long long)counts->lost, !session_info(s)->truncated ? "" :
+			       session_info(s)->damaged_blocks ? " while recording, and blocks of the file are damaged" :
+			       " while recording, and the file ends early");
 	else if (rc == -ENOMEM)
 		error_set(&err, ERR_OTHER, rc, "out of memory while summing up '%s'", path);
 	session_free(s);

@@ -39,6 +39,7 @@ struct known_file {
 };
 
 struct windows {
+	bool denied;	/* some process would not be looked at */
 	struct window *w;
 	size_t nr;
 	struct engine **engines;
@@ -95,7 +96,9 @@ static int engine_of_process(struct windows *ws, pid_t pid, const struct engine 
 	int rc = 0;
 
 	*ret = NULL;
-	modules_add_process(&modules, pid, NULL);	/* what can't be read runs no engine that we know of */
+	rc = modules_add_process(&modules, pid, NULL);	/* what can't be read runs no engine that we know of */
+	ws->denied |= rc == -EACCES || rc == -EPERM;
+	rc = 0;
 	for (size_t i = 0; i < modules.nr && !*ret && !rc; i++) {
 		claimed = false;
 		for (size_t k = 0; k < ws->nr_engines && !claimed; k++)
@@ -136,6 +139,9 @@ static int find_windows(struct windows *ws, pid_t pid, struct error *err)
 	process_list_free(&l);
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "out of memory");
+	if (!ws->nr && ws->denied)
+		return error_set(err, ERR_PERMISSION, -EACCES, "not permitted to see what process %d and its children have mapped; "
+				 "run it with sudo", pid);
 	if (!ws->nr)
 		return error_set(err, ERR_NOTHING, -ENOENT, "process %d and its children show no window of a known engine; framescope "
 				 "list shows what runs here", pid);

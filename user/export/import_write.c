@@ -393,6 +393,10 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 		return error_set(err, rc == -ENOMEM ? ERR_OTHER : ERR_OUTPUT, rc, "can't write what '%s' says as a recording: %s",
 				 name, strerror(-rc));
 	}
+	if (counts->truncated && !counts->events && !counts->sums && !counts->marks) {
+		recording_writer_abort(w);
+		return error_set(err, ERR_INPUT, -EINVAL, "'%s' ends before anything that could be taken over; is it whole?", name);
+	}
 	info.begin_ns = range.base_ns;
 	info.end_ns = range.end_ns > range.base_ns ? range.end_ns : range.base_ns + 1;
 	info.target_pid = im->nr_procs ? im->procs[0].pid : 0;

@@ -187,7 +187,7 @@ static int resolve(const char *text, bool insecure, struct sockaddr_storage *ret
 	if (!colon || colon == text || !colon[1] || (size_t)(colon - text) >= sizeof(host))
 		return error_set(err, ERR_USAGE, -EINVAL, "'%s' is no address: HOST:PORT is expected, as in 127.0.0.1:7001", text);
 	port = strtoul(colon + 1, &end, 10);
-	if (*end || colon[1] < '0' || colon[1] > '9' || !port || port > 65535)
+	if (*end || colon[1] < '0' || colon[1] > '9' || port > 65535)	/* 0: any that is free */
 		return error_set(err, ERR_USAGE, -EINVAL, "'%s' is no address: a port from 1 to 65535 is expected behind the colon", text);
 	n = colon - text;
 	if (text[0] == '[' && text[n - 1] == ']' && n > 2)

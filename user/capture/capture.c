@@ -21,6 +21,8 @@ static int find_everything(struct capture *c, struct error *err)
 		rc = table_add_process(&c->table, l.p[i].pid, &c->opt, err);
 	for (size_t i = 0; i < l.nr; i++)
 		c->threads += l.p[i].threads;
+	if (!rc)
+		rc = table_check_globs(&c->table, &c->opt, err);
 	if (!rc && !table_attachable(&c->table))
 		rc = table_explain_nothing(&c->table, &c->opt, &l, err);
 	process_list_free(&l);

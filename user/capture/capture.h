@@ -17,11 +17,11 @@ struct capture_options {
 	pid_t pid;
 	const char *engine;	/* name or path of one definition; NULL: all that are installed */
 	const char *symbols;	/* Breakpad .sym file; NULL */
-	const char *const *probes;	/* globs of probe names to attach, "-glob" to leave out; NULL: the definition's default */
+	const char *const *probes;	/* globs of probe names or labels to attach, "-glob" to leave out; NULL: the definition's default */
 	size_t nr_probes;
 	const char *const *functions;	/* PATTERN[=EVENT], see engine_from_functions(): with no engine named, these alone */
 	size_t nr_functions;
-	const char *function_modules;	/* globs of the files to look for them in; NULL: all */
+	const char *function_modules;	/* globs of the files to look for them in; NULL: the main executable */
 	const char *const *metrics;	/* "page-faults", …: metrics.c lists them */
 	size_t nr_metrics;
 	double budget_percent;	/* switch probes off when probing costs a thread more; 0: never */

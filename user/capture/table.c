@@ -16,16 +16,21 @@
 
 int table_init(struct probe_table *t, const struct capture_options *opt, struct error *err)
 {
+	const char *modules = opt->function_modules;
+	char exe[256];
 	int rc;
 
 	memset(t, 0, sizeof(*t));
 	t->cap = RECORD_MAX_PROBES - COST_CLASSES;	/* the last rows are the calibration's */
 	t->rec = calloc(t->cap, sizeof(*t->rec));
 	t->plan = calloc(t->cap, sizeof(*t->plan));
-	if (!t->rec || !t->plan)
+	t->glob_used = calloc(opt->nr_probes + 1, sizeof(*t->glob_used));
+	if (!t->rec || !t->plan || !t->glob_used)
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	if (opt->nr_functions) {
-		rc = engine_from_functions(opt->functions, opt->nr_functions, opt->function_modules, &t->functions, err);
+		if (!modules && process_exe_glob(opt->pid, exe, sizeof(exe)))
+			modules = exe;
+		rc = engine_from_functions(opt->functions, opt->nr_functions, modules, &t->functions, err);
 		if (rc)
 			return rc;
 	}
@@ -57,6 +62,7 @@ void table_free(struct probe_table *t)
 	free(t->modules);
 	free(t->rec);
 	free(t->plan);
+	free(t->glob_used);
 	modules_free(&t->seen);
 	engines_free(t->engines, t->nr_engines);
 	engine_free(t->functions);
@@ -75,22 +81,23 @@ static char *copy_text(const char *s)
 }
 
 /* Marks are wanted by default too: the session needs them. */
-static bool is_wanted(const struct engine_probe *p, const struct capture_options *opt)
+static bool is_wanted(const struct site *s, const struct capture_options *opt)
 {
-	bool only = false, listed = false;
+	/* naming a function is asking for it */
+	bool only = s->probe->of_option, listed = s->probe->of_option;
 
 	for (size_t i = 0; i < opt->nr_probes; i++) {
 		const char *glob = opt->probes[i];
 
 		if (*glob == '-') {
-			if (engine_glob(glob + 1, p->name))
+			if (site_is_called(s, glob + 1))
 				return false;
 		} else {
 			only = true;
-			listed |= engine_glob(glob, p->name);
+			listed |= site_is_called(s, glob);
 		}
 	}
-	return only ? listed : !p->off;
+	return only ? listed : !s->probe->off;
 }
 
 /* How the end of this probe's calls is seen; refusals say why. */
@@ -233,7 +240,7 @@ static int add_row(struct probe_table *t, const struct engine *e, const struct i
 		plan->spec.cost_class = cost_class(s->cost, &plan->spec, plan->cookie);
 	}
 	*r = (struct recording_probe){
-		.name = copy_text(p->name),
+		.name = copy_text(site_name(s)),
 		.label = copy_text(p->label_function && *s->function ? s->function : p->label ?: p->name),
 		.category = copy_text(e->category ?: e->name), .engine = copy_text(e->name), .group = copy_text(p->group),
 		.function = copy_text(s->function), .module = copy_text(t->modules[plan->module].path),
@@ -243,6 +250,23 @@ static int add_row(struct probe_table *t, const struct engine *e, const struct i
 		.cost_class = plan->kind ? plan->spec.cost_class : s->cost,
 	};
 	t->nr++;
+	return 0;
+}
+
+/* Which of the globs are about a probe at all. */
+static void note_globs(struct probe_table *t, const struct site *s, const struct capture_options *opt)
+{
+	for (size_t i = 0; i < opt->nr_probes; i++)
+		if (site_is_called(s, opt->probes[i] + (*opt->probes[i] == '-')))
+			t->glob_used[i] = true;
+}
+
+int table_check_globs(const struct probe_table *t, const struct capture_options *opt, struct error *err)
+{
+	for (size_t i = 0; i < opt->nr_probes && t->nr_modules; i++)
+		if (!t->glob_used[i])
+			return error_set(err, ERR_USAGE, -EINVAL, "--probe %.200s matches no probe; framescope probes -p %d lists them",
+					 opt->probes[i], opt->pid);
 	return 0;
 }
 
@@ -258,7 +282,8 @@ static int find_sites(struct probe_table *t, const struct engine *e, struct imag
 	for (size_t i = 0; i < sites.nr && !rc; i++) {
 		const struct site *s = &sites.sites[i];
 
-		if (!is_wanted(s->probe, opt) || (s->source == SITE_NONE && (s->probe->optional || e == t->functions)))
+		note_globs(t, s, opt);
+		if (!is_wanted(s, opt) || (s->source == SITE_NONE && (s->probe->optional || e == t->functions)))
 			continue;
 		rc = add_row(t, e, image, s, opt);
 	}

@@ -41,6 +41,7 @@ struct probe_table {
 	struct engine *functions;	/* of --function; NULL */
 	struct recording_probe *rec;	/* never moves: capacity is fixed */
 	struct probe_plan *plan;
+	bool *glob_used;		/* per capture_options.probes: it matched one, wanted or not */
 	size_t nr, cap;
 	struct table_module *modules;
 	size_t nr_modules;
@@ -56,6 +57,9 @@ void table_free(struct probe_table *t);
  * is about to begin; later ones (a module that was replaced) are the caller's to note.
  */
 int table_add_process(struct probe_table *t, pid_t pid, const struct capture_options *opt, struct error *err);
+
+/* A glob that is about no probe of what was looked at so far is a mistake (ERR_USAGE), unless nothing was. */
+int table_check_globs(const struct probe_table *t, const struct capture_options *opt, struct error *err);
 
 /* The engine that lives in this process: of the first of its mapped files that one claims; NULL. */
 const struct engine *table_engine_of(const struct probe_table *t, pid_t pid);

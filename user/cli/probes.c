@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/probes.h"
 #include "cli/table.h"
+#include "target/process.h"
 
 static const char help[] =
 	"usage: framescope probes -p PID | --binary FILE [OPTION]…\n"
@@ -22,7 +23,7 @@ static const char help[] =
 	"      --engine NAME|FILE  one engine definition instead of all that are installed\n"
 	"      --function PATTERN[=EVENT]\n"
 	"                          functions by name instead of an engine (can be repeated)\n"
-	"      --modules GLOBS     with --function: files to look into; default: all that are mapped\n"
+	"      --modules GLOBS     with --function: files to look into; default: the main executable of the process only\n"
 	"      --symbols FILE      Breakpad symbols (.sym) of the engine's module\n"
 	"      --no-cache          look again, even if this build is known\n"
 	"      --json              for programs\n"
@@ -133,7 +134,8 @@ static const char *event_name(const struct engine_probe *p)
 
 static void print_sites(const struct found *f)
 {
-	static const char *const titles[] = { "probe", "event", "found by", ">offset", "first instruction", "where and why" };
+	static const char *const titles[] = { "probe", "default", "event", "found by", ">offset", "first instruction",
+					      "where and why" };
 	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
 	size_t shown = 0;
 
@@ -142,7 +144,8 @@ static void print_sites(const struct found *f)
 
 		if (!s->source)
 			continue;
-		table_text(t, s->probe->name);
+		table_text(t, site_name(s));
+		table_text(t, s->probe->off ? "off" : "");
 		table_text(t, event_name(s->probe));
 		table_text(t, site_source_name(s->source));
 		table_format(t, "0x%" PRIx64, s->offset);
@@ -167,7 +170,7 @@ static size_t print_reasons(const struct found_list *l, size_t i)
 
 		if (s->source || !shows_reason(l, i, s->probe))
 			continue;
-		table_text(t, s->probe->name);
+		table_text(t, site_name(s));
 		table_text(t, event_name(s->probe));
 		table_text(t, s->reason);
 		shown++;
@@ -204,9 +207,10 @@ static void print_table(const struct found_list *l)
 static void json_site(struct jsonout *j, const struct found *m, const struct site *s)
 {
 	jsonout_object(j, NULL);
-	jsonout_text(j, "name", s->probe->name);
+	jsonout_text(j, "name", site_name(s));
 	jsonout_text(j, "event", event_name(s->probe));
 	jsonout_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
+	jsonout_bool(j, "off", s->probe->off);
 	jsonout_text(j, "engine", m->engine->name);
 	jsonout_text(j, "module", m->image->path);
 	jsonout_text(j, "build_id", m->image->build_id);
@@ -298,6 +302,8 @@ static int show_probes(const struct probes_options *opt, struct engine *const *e
 
 static int load_engines(const struct probes_options *opt, struct engine ***ret, size_t *ret_nr, struct error *err)
 {
+	const char *modules = opt->modules;
+	char exe[256];
 	int rc;
 
 	if (opt->find || opt->strings)
@@ -307,7 +313,9 @@ static int load_engines(const struct probes_options *opt, struct engine ***ret, 
 	*ret = calloc(1, sizeof(**ret));
 	if (!*ret)
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
-	rc = engine_from_functions(opt->functions, opt->nr_functions, opt->modules, *ret, err);
+	if (!modules && opt->pid && process_exe_glob(opt->pid, exe, sizeof(exe)))
+		modules = exe;
+	rc = engine_from_functions(opt->functions, opt->nr_functions, modules, *ret, err);
 	*ret_nr = !rc;
 	return rc;
 }

@@ -101,7 +101,7 @@ static void say_missing(const struct probes_options *opt, struct symbols *s, str
 	if (!symbols_find(s, &p, &m, &nr, reason, sizeof(reason)))
 		free(m);
 	else
-		error_set(err, ERR_NOTHING, -ENOENT, "%s", reason);
+		error_set(err, ERR_NOTHING, -ENOENT, "%s%s", reason, symbols_stripped(s) ? "; stripped: try --strings" : "");
 }
 
 int probes_find(const struct probes_options *opt, const struct image_list *images)

@@ -28,8 +28,9 @@ static const char help[] =
 	"  -o, --output FILE      .fscope (default: framescope-PID-TIME.fscope), or a name with the ending of a format that\n"
 	"                         export knows: .json, .json.gz, .html, … (framescope export --help lists them)\n"
 	"      --engine NAME      one engine definition, by name or file; default: all that are installed\n"
-	"      --probe GLOB       only these probes (repeatable); -GLOB leaves some out\n"
+	"      --probe GLOB       only these probes, by name or label (repeatable); -GLOB leaves some out\n"
 	"      --function GLOB[=EVENT]  any function of the program, by name; needs no engine definition\n"
+	"      --modules GLOBS    with --function: files to look into; default: the main executable of the process only\n"
 	"      --symbols FILE     a Breakpad .sym file of the engine\n"
 	"      --metric NAME      also count page-faults, context-switches, instructions, … (repeatable)\n"
 	"      --min-duration MS  leave shorter calls out\n"
@@ -45,7 +46,7 @@ static const char help[] =
 	"  -q, --quiet            no progress, no summary\n"
 	"  -h, --help\n";
 
-enum { OPT_ENGINE = 256, OPT_PROBE, OPT_FUNCTION, OPT_SYMBOLS, OPT_METRIC, OPT_BUDGET, OPT_MIN, OPT_UNDER, OPT_BUFFER, OPT_STRING,
+enum { OPT_ENGINE = 256, OPT_PROBE, OPT_FUNCTION, OPT_MODULES, OPT_SYMBOLS, OPT_METRIC, OPT_BUDGET, OPT_MIN, OPT_UNDER, OPT_BUFFER, OPT_STRING,
        OPT_RUNG, OPT_NO_FOLLOW, OPT_NO_CALIBRATE, OPT_NO_CACHE, OPT_STRICT };
 
 static const struct option options[] = {
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{ "engine", required_argument, NULL, OPT_ENGINE },
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "function", required_argument, NULL, OPT_FUNCTION },
+	{ "modules", required_argument, NULL, OPT_MODULES },
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
 	{ "metric", required_argument, NULL, OPT_METRIC },
 	{ "budget", required_argument, NULL, OPT_BUDGET },
@@ -160,6 +162,9 @@ static int set_one(struct record_options *o, int c, const char *arg)
 		return 0;
 	case OPT_FUNCTION:
 		o->functions[co->nr_functions++] = arg;
+		return 0;
+	case OPT_MODULES:
+		co->function_modules = arg;
 		return 0;
 	case OPT_SYMBOLS:
 		co->symbols = arg;

@@ -33,15 +33,16 @@ static const char help[] =
 	"      --no-stubs         without the services that do nothing and are there since Dragonfly insists on them\n"
 	"      --memory MIB       of all sessions together (default 2048)\n"
 	"      --engine NAME      one engine definition, by name or file; default: all that are installed\n"
-	"      --probe GLOB       only these probes (repeatable); -GLOB leaves some out\n"
+	"      --probe GLOB       only these probes, by name or label (repeatable); -GLOB leaves some out\n"
 	"      --function GLOB[=EVENT]  any function of the program, by name; needs no engine definition\n"
+	"      --modules GLOBS    with --function: files to look into; default: the main executable of the process only\n"
 	"      --symbols FILE     a Breakpad .sym file of the engine\n"
 	"      --no-follow        the process alone, without its children\n"
 	"  -q, --quiet            say nothing but errors\n"
 	"  -h, --help\n";
 
 enum { OPT_REPLAY = 256, OPT_SOCKET, OPT_LISTEN, OPT_DIAL, OPT_INSECURE, OPT_NO_STUBS, OPT_MEMORY, OPT_ENGINE, OPT_PROBE,
-       OPT_FUNCTION, OPT_SYMBOLS, OPT_NO_FOLLOW };
+       OPT_FUNCTION, OPT_MODULES, OPT_SYMBOLS, OPT_NO_FOLLOW };
 
 static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{ "engine", required_argument, NULL, OPT_ENGINE },
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "function", required_argument, NULL, OPT_FUNCTION },
+	{ "modules", required_argument, NULL, OPT_MODULES },
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
 	{ "no-follow", no_argument, NULL, OPT_NO_FOLLOW },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -265,6 +267,7 @@ static int set_option(struct serve *s, int c, const char *arg)
 		break;
 	case OPT_ENGINE: s->capture.engine = arg; break;
 	case OPT_PROBE: s->probes[s->capture.nr_probes++] = arg; break;
+	case OPT_MODULES: s->capture.function_modules = arg; break;
 	case OPT_FUNCTION: s->functions[s->capture.nr_functions++] = arg; break;
 	case OPT_SYMBOLS: s->capture.symbols = arg; break;
 	case OPT_NO_FOLLOW: s->capture.no_follow = true; break;

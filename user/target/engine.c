@@ -310,6 +310,8 @@ int engine_from_functions(const char *const *specs, size_t nr, const char *modul
 		rc = engine_parse(text, "--function", arch_native(), ret, err);
 		if (rc && err)
 			err->kind = ERR_USAGE;
+		for (size_t i = 0; !rc && i < (*ret)->nr_probes; i++)
+			(*ret)->probes[i].of_option = true;
 	}
 	free(text);
 	return rc;

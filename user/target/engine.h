@@ -89,6 +89,7 @@ struct engine_probe {
 	bool off;		/* attached only when asked for by name (--probe) */
 	bool clone_args;	/* args hold at .part, .isra and .constprop clones too */
 	bool label_function;	/* shown under the name of the function found */
+	bool of_option;		/* made of a --function: called by the function found, too, or else by its pattern */
 	char *functions[ENGINE_MAX_NAMES];	/* symbol names or demangled globs; all match one function */
 	size_t nr_functions;
 	char *anchors[ENGINE_MAX_NAMES];	/* as written; see anchors.h for their syntax */
@@ -141,7 +142,7 @@ void engines_free(struct engine **e, size_t nr);
 
 /*
  * An engine made of command-line options, each PATTERN[=EVENT] ("Widget::paint*=PAINT"; without EVENT: GENERIC): one span
- * probe each, shown under the function's own name. `modules` is a list of globs as in a definition; NULL: every file that
+ * probe each, called by the function's own name (site_name()). `modules` is a list of globs as in a definition; NULL: every file that
  * is mapped. Errors: ERR_USAGE.
  */
 int engine_from_functions(const char *const *specs, size_t nr, const char *modules, struct engine **ret,

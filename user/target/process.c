@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,34 @@ static int read_stat(struct process *p)
 	memcpy(p->comm, open + 1, n);
 	p->comm[n] = '\0';
 	return 0;
+}
+
+bool process_exe_glob(pid_t pid, char *ret, size_t size)
+{
+	static const char deleted[] = " (deleted)";
+	char path[64], exe[PATH_MAX];
+	const char *base;
+	size_t length;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return false;
+	exe[n] = '\0';
+	base = strrchr(exe, '/');
+	base = base ? base + 1 : exe;
+	length = strlen(base);
+	if (length >= sizeof(deleted) && !strcmp(base + length - sizeof(deleted) + 1, deleted))
+		length -= sizeof(deleted) - 1;
+	if (!length || length >= size)
+		return false;
+	snprintf(ret, size, "%.*s", (int)length, base);
+	/* blanks separate globs */
+	for (char *c = ret; *c; c++)
+		if (*c == ' ' || *c == '\t' || *c == '\n')
+			*c = '?';
+	return true;
 }
 
 /* Browsers give their child processes' role in an argument --type=ROLE; others are told by their comm. */

@@ -29,6 +29,9 @@ int process_read(pid_t pid, struct process *ret);
 /* Exists and is not a zombie. */
 bool process_alive(pid_t pid);
 
+/* A glob that matches the file name of the process's executable; false if it can't be read. */
+bool process_exe_glob(pid_t pid, char *ret, size_t size);
+
 struct process_list {
 	struct process *p;
 	size_t nr, cap;

@@ -56,4 +56,9 @@ void sites_free(struct site_list *list);
 const char *site_source_name(enum site_source s);
 const char *cost_class_name(enum cost_class c);	/* "emulated", "single-stepped", "nop5" */
 
+/* What people call it: the probe's section; of a --function the function found, or its pattern. */
+const char *site_name(const struct site *s);
+/* Does the glob match its name, or the label that viewers show? */
+bool site_is_called(const struct site *s, const char *glob);
+
 #endif

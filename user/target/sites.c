@@ -187,3 +187,18 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 	free(s.reasons);
 	return rc;
 }
+
+const char *site_name(const struct site *s)
+{
+	if (!s->probe->of_option)
+		return s->probe->name;
+	return s->source && *s->function ? s->function : s->probe->functions[0];
+}
+
+bool site_is_called(const struct site *s, const char *glob)
+{
+	const struct engine_probe *p = s->probe;
+
+	return engine_glob(glob, p->name) || engine_glob(glob, site_name(s)) || (p->label && engine_glob(glob, p->label)) ||
+	       (p->label_function && *s->function && engine_glob(glob, s->function));
+}

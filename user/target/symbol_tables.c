@@ -123,6 +123,19 @@ static char *make_debug_path(const char *image_path)
 
 /* --- tables --- */
 
+/* Without a type: assembler code may be a function; what lies elsewhere, as _end or __bss_start, is none. */
+static bool is_variable(const struct image *image, const GElf_Sym *sym, GElf_Addr addr)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return false;
+	for (size_t i = 0; i < image->nr_segments && type == STT_NOTYPE && sym->st_shndx != SHN_UNDEF; i++)
+		if (image->segments[i].exec && addr - image->segments[i].vaddr < image->segments[i].file_size)
+			return false;
+	return true;
+}
+
 static const char *judge(const struct image *image, const GElf_Sym *sym, GElf_Addr addr, bool *ret_skip)
 {
 	uint64_t offset;
@@ -196,7 +209,7 @@ static int read_symbols(Dwfl_Module *mod, const struct image *image, struct symb
 		if (!e.name || !e.name[0])
 			continue;
 		e.size = sym.st_size;
-		e.variable = GELF_ST_TYPE(sym.st_info) == STT_OBJECT;
+		e.variable = is_variable(image, &sym, e.vaddr);
 		e.refused = judge(image, &sym, e.vaddr, &skip);
 		e.table = elf == main ? (counts->symtab ? TABLE_SYMTAB : TABLE_DYNSYM) :
 			  debug_file ? TABLE_DEBUG_FILE : TABLE_MINI;
@@ -208,21 +221,37 @@ static int read_symbols(Dwfl_Module *mod, const struct image *image, struct symb
 	return err;
 }
 
-static void describe(Dwfl_Module *mod, const struct table_counts *c, char *tables, size_t size)
+/* Debug files are called by their build-id: ".build-id/b6/8ec….debug" tells enough of it. */
+static const char *short_name(const struct image *image, const char *file, char *buf, size_t size)
+{
+	const char *by_id = strstr(file, ".build-id/");
+	const char *id = image->build_id;
+
+	if (by_id && strlen(by_id) > 24 && by_id[12] == '/')
+		snprintf(buf, size, "%.16s….debug", by_id);
+	else if (strlen(id) > 8 && !strncmp(file, id + 2, strlen(id + 2)))
+		snprintf(buf, size, ".build-id/%.2s/%.3s….debug", id, id + 2);
+	else
+		snprintf(buf, size, "%s", file);
+	return buf;
+}
+
+static void describe(const struct image *image, Dwfl_Module *mod, const struct table_counts *c, char *tables, size_t size)
 {
 	GElf_Addr bias;
 	Elf *main = dwfl_module_getelf(mod, &bias);
 	const char *debug_file = NULL, *link;
 	GElf_Word crc;
+	char name[201];
 	size_t n;
 
 	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
 	link = main ? dwelf_elf_gnu_debuglink(main, &crc) : NULL;
 	n = snprintf(tables, size, ".symtab %zu, .dynsym %zu, ", c->symtab, c->dynsym);
 	if (debug_file)
-		n += snprintf(tables + n, size - n, "debug file %.200s %zu, ", debug_file, c->debug);
+		n += snprintf(tables + n, size - n, "debug file %s %zu, ", short_name(image, debug_file, name, sizeof(name)), c->debug);
 	else if (link)
-		n += snprintf(tables + n, size - n, "debug file (%.100s) not found, ", link);
+		n += snprintf(tables + n, size - n, "debug file %.100s not found, ", short_name(image, link, name, sizeof(name)));
 	else
 		n += snprintf(tables + n, size - n, "debug file none, ");
 	if (c->mini || !has_section(main, ".gnu_debugdata"))
@@ -273,7 +302,7 @@ int elf_symbols_read(const struct image *image, struct elf_symbols **ret, struct
 	*userdata = e;
 	e->mod = mod;
 	rc = read_symbols(mod, image, list, &counts);
-	describe(mod, &counts, tables, tables_size);
+	describe(image, mod, &counts, tables, tables_size);
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory while reading the symbols of %s", image->path) : 0;
 }
 

@@ -72,6 +72,14 @@ const char *symbols_warning(const struct symbols *s)
 	return s->warning;
 }
 
+bool symbols_stripped(const struct symbols *s)
+{
+	for (size_t i = 0; i < s->list.nr; i++)
+		if (s->list.entries[i].table != TABLE_DYNSYM)
+			return false;
+	return true;
+}
+
 const char *symbols_tables(const struct symbols *s)
 {
 	return s->tables;
@@ -123,6 +131,8 @@ static void add_aliases(const struct symbols *s, size_t i, struct symbol_match *
 	const struct symbol_entry *e = s->list.entries;
 	size_t first = i, last = i, others = 0, n;
 
+	if (!e[i].vaddr)
+		return;
 	while (first && e[first - 1].vaddr == e[i].vaddr)
 		first--;
 	while (last + 1 < s->list.nr && e[last + 1].vaddr == e[i].vaddr)
@@ -149,8 +159,9 @@ static int collect(const struct symbols *s, const char *pattern, size_t **ret, s
 	for (size_t i = 0; i < s->list.nr && !err; i++) {
 		if (!entry_matches(&p, &e[i]))
 			continue;
-		if (nr && e[found[nr - 1]].vaddr == e[i].vaddr) {
-			if (e[found[nr - 1]].refused && !e[i].refused)
+		/* what is defined elsewhere has no address, and is many */
+		if (nr && e[i].vaddr && e[found[nr - 1]].vaddr == e[i].vaddr) {
+			if ((e[found[nr - 1]].refused && !e[i].refused) || (e[found[nr - 1]].variable && !e[i].variable))
 				found[nr - 1] = i;
 			continue;
 		}

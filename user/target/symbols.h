@@ -77,6 +77,9 @@ const char *symbols_warning(const struct symbols *s);
 /* The tables and their counts: ".symtab 0, .dynsym 1234, debug file none, MiniDebugInfo none". */
 const char *symbols_tables(const struct symbols *s);
 
+/* Has the file no more names than those that it exports? */
+bool symbols_stripped(const struct symbols *s);
+
 /* Does the pattern match this symbol, by the rules above? */
 bool symbol_pattern_match(const char *pattern, const char *symbol);
 

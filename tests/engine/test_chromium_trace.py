@@ -5,6 +5,7 @@ browser itself traced (--trace-startup) in the same run. Nothing here knows an o
 import json, os, signal, subprocess, sys, tempfile, time
 
 import chromium
+import enginetable
 import tracecompare
 from tap import Tap
 
@@ -34,6 +35,18 @@ PAIRS = {
     "LocalFrameView::PushPaintArtifactToCompositor": ["Layerize"],
     "ProxyMain::BeginMainFrame": ["ProxyMain::BeginMainFrame"],
     "FrameLoader::CommitNavigation": ["FrameLoader::CommitNavigation"],
+}
+# what of it stands for an event type in the table of engines
+TYPES = {
+    "DOCUMENT_PARSING": ["HTMLDocumentParser::PumpTokenizer"],
+    "CSS_PARSING": ["CSSParserImpl::ParseStyleSheet"],
+    "SCRIPT_COMPILATION": ["V8ScriptRunner::CompileScript", "V8ScriptRunner::CompileModule"],
+    "SCRIPT_THREAD_EVALUATION": ["V8ScriptRunner::CompileAndRunScript", "V8ScriptRunner::EvaluateModule",
+                                 "V8ScriptRunner::CallFunction"],
+    "REFLOW": ["LocalFrameView::UpdateStyleAndLayout"],
+    "STYLE_RECALCULATION": ["Document::UpdateStyle"],
+    "LAYOUT": ["LocalFrameView::UpdateLayout"],
+    "PAINT": ["LocalFrameView::RunPaintLifecyclePhase"],
 }
 # these many must be there and equal (issue: nine); the table of results shows the rest as well
 REQUIRED = 9
@@ -94,6 +107,7 @@ def main():
     begin = info["begin_monotonic_ns"]
     window = begin + MARGIN_NS, begin + info["end_ns"] - MARGIN_NS
     equal = 0
+    counts = {}
     for probe, names in PAIRS.items():
         m = tracecompare.match(calls.get(probe, []), tracecompare.spans(trace, names), window)
         detail = "%d recorded, %d traced as %s, %d missing, %d extra" % (
@@ -103,6 +117,9 @@ def main():
                 detail += "\n  %s: tid %d, %.3f to %.3f ms" % (what, tid, (a - begin) / 1e6, (b - begin) / 1e6)
         good = tap.ok(not m.missing and not m.extra, probe + " = " + "/".join(names), detail)
         equal += bool(good and m.recorded)
+        counts[probe] = m.recorded, m.traced
+    for event_type, probes in TYPES.items():
+        enginetable.note("blink", event_type, *(sum(counts[p][i] for p in probes) for i in (0, 1)))
     tap.ok(equal >= REQUIRED, "at least %d functions were compared and equal" % REQUIRED, "%d were" % equal)
     server.shutdown()
     for name in os.listdir(work):

@@ -4,50 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "base/jsonscan.h"
 #include "export/import_build.h"
 
 #define MAX_BYTES (4ull << 30)	/* of text, after decompression */
-
-const char *import_skip_blank(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-		p++;
-	return p;
-}
-
-static const char *skip_string(const char *p, const char *end)
-{
-	for (p++; p < end && *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p < end ? p + 1 : NULL;
-}
-
-const char *import_skip_value(const char *p, const char *end)
-{
-	size_t depth = 0;
-
-	p = import_skip_blank(p, end);
-	if (p < end && *p != '{' && *p != '[') {
-		if (*p == '"')
-			return skip_string(p, end);
-		while (p < end && !strchr(",]} \t\r\n", *p))
-			p++;
-		return p < end ? p : NULL;
-	}
-	while (p && p < end) {
-		if (*p == '"') {
-			p = skip_string(p, end);
-			continue;
-		}
-		if (*p == '{' || *p == '[')
-			depth++;
-		else if ((*p == '}' || *p == ']') && !--depth)
-			return p + 1;
-		p++;
-	}
-	return NULL;
-}
 
 /* Commas before a closing bracket are no JSON, but stand in published examples of the metrics format. */
 static void drop_trailing_commas(char *text, size_t n)
@@ -58,12 +18,12 @@ static void drop_trailing_commas(char *text, size_t n)
 		const char *next;
 
 		if (*p == '"') {
-			next = skip_string(p, end);
+			next = jsonscan_string(p, end);
 			if (!next)
 				return;
 			p = text + (next - text) - 1;
 		} else if (*p == ',') {
-			next = import_skip_blank(p + 1, end);
+			next = jsonscan_blank(p + 1, end);
 			if (next < end && (*next == '}' || *next == ']'))
 				*p = ' ';
 		}
@@ -75,24 +35,24 @@ static bool has_key(const char *p, const char *end, const char *key)
 {
 	size_t n = strlen(key);
 
-	p = import_skip_blank(p, end);
+	p = jsonscan_blank(p, end);
 	if (p >= end || *p++ != '{')
 		return false;
 	for (;;) {
-		const char *name = import_skip_blank(p, end);
+		const char *name = jsonscan_blank(p, end);
 
 		if (name >= end || *name != '"')
 			return false;
-		p = skip_string(name, end);
+		p = jsonscan_string(name, end);
 		if (!p)
 			return false;
 		if ((size_t)(p - name) == n + 2 && !memcmp(name + 1, key, n))
 			return true;
-		p = import_skip_blank(p, end);
+		p = jsonscan_blank(p, end);
 		if (p >= end || *p++ != ':')
 			return false;
-		p = import_skip_value(p, end);
-		p = p ? import_skip_blank(p, end) : NULL;
+		p = jsonscan_value(p, end);
+		p = p ? jsonscan_blank(p, end) : NULL;
 		if (!p || p >= end || *p++ != ',')
 			return false;
 	}
@@ -105,7 +65,7 @@ static int read_profile(struct import *im, char *text, size_t n, const char *nam
 
 	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		start += 3;
-	start = import_skip_blank(start, end);
+	start = jsonscan_blank(start, end);
 	if (start < end && (*start == '[' || has_key(start, end, "traceEvents")))
 		return import_chrome(im, text + (start - text), end - start, counts, range, err);
 	if (has_key(start, end, "metricTypes") || has_key(start, end, "samples")) {

@@ -63,8 +63,4 @@ int import_chrome(struct import *im, char *text, size_t n, struct import_counts 
 		  struct error *err);
 int import_metrics(struct import *im, const char *text, size_t n, struct import_counts *counts, struct error *err);
 
-/* The text behind one JSON value that starts at p, or NULL if it isn't complete. Looks at brackets and strings only. */
-const char *import_skip_value(const char *p, const char *end);
-const char *import_skip_blank(const char *p, const char *end);
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/trace_events.h"
 #include "export/import_build.h"
 #include "export/shown.h"
 
@@ -420,73 +421,42 @@ static bool read_event(struct chrome *c, const json_t *o)
 	return e.thread != IMPORT_NONE && add_event(c, &e);
 }
 
-/* The text behind the array's bracket; the array is `traceEvents`, or the whole file. */
-static const char *find_events(const char *p, const char *end)
+static int read_events(struct chrome *c, struct trace_events *events, struct error *err)
 {
-	if (*p == '[')
-		return p + 1;
-	for (p++; p && p < end; p = p ? import_skip_blank(p, end) + 1 : NULL) {
-		const char *key = import_skip_blank(p, end), *value;
+	json_t *o;
+	int rc;
 
-		p = import_skip_value(key, end);
-		value = p ? import_skip_blank(p, end) : end;
-		if (value >= end || *value != ':')
-			return NULL;
-		value = import_skip_blank(value + 1, end);
-		if (p - key == 13 && !memcmp(key, "\"traceEvents\"", 13) && value < end && *value == '[')
-			return value + 1;
-		p = import_skip_value(value, end);
-	}
-	return NULL;
-}
+	while ((rc = trace_events_next(events, &o)) > 0) {
+		bool ok = o ? read_event(c, o) : (c->counts->skipped++, true);
 
-static int read_events(struct chrome *c, const char *p, const char *end, struct error *err)
-{
-	while ((p = import_skip_blank(p, end)) < end && *p != ']') {
-		const char *next = import_skip_value(p, end);
-		json_t *o = next ? json_loadb(p, next - p, JSON_ALLOW_NUL, NULL) : NULL;
-		bool ok = true;
-
-		/* a trace that was cut off: what stands before is whole */
-		if (!next) {
-			c->counts->truncated = true;
-			return 0;
-		}
-		if (json_is_object(o))
-			ok = read_event(c, o);
-		else
-			c->counts->skipped++;
 		json_decref(o);
 		if (!ok)
 			return error_set(err, ERR_INPUT, -E2BIG, "the trace has more events, threads or processes than fit into "
 					 "memory or into one recording; import a part of it");
-		p = import_skip_blank(next, end);
-		if (p < end && *p == ',')
-			p++;
-		else if (p < end && *p != ']')
-			return error_set(err, ERR_INPUT, -EINVAL, "the trace is damaged: there is neither ',' nor ']' behind an event");
 	}
-	c->counts->truncated |= p >= end;
-	return 0;
+	/* a trace that was cut off: what stands before is whole */
+	c->counts->truncated |= events->truncated;
+	if (rc == -EINVAL)
+		return error_set(err, ERR_INPUT, rc, "the trace is damaged: there is neither ',' nor ']' behind an event");
+	return rc;
 }
 
 int import_chrome(struct import *im, char *text, size_t n, struct import_counts *counts, struct import_range *ret_range,
 		  struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
-	const char *events = find_events(text, text + n);
+	struct trace_events events;
 	uint64_t last_ns = 0;
-	int rc = 0;
+	int rc;
 
 	if (!c)
 		return -ENOMEM;
 	c->im = im;
 	c->counts = counts;
 	c->last_recalculation = IMPORT_NONE;
-	if (events)
-		rc = read_events(c, events, text + n, err);
-	else
-		counts->truncated = true;
+	trace_events_of_text(&events, text, n);
+	rc = read_events(c, &events, err);
+	trace_events_free(&events);
 	for (size_t i = 0; import_item(im, i); i++)
 		if (import_item(im, i)->end_ns > last_ns)
 			last_ns = import_item(im, i)->end_ns;

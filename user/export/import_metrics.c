@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/jsonscan.h"
 #include "export/import_build.h"
 #include "model/session.h"
 

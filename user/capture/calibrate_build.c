@@ -261,8 +261,11 @@ static int check_binary(struct run *r)
 	int rc = image_open(r->opt->binary, &c->image, r->err);
 	char name[PATH_MAX];
 
+	/* it is there: /usr/bin/chromium and its like */
+	if (rc && !access(r->opt->binary, R_OK))
+		return error_prefix(r->err, "not the program itself, perhaps the script that starts it");
 	if (rc)
-		return error_prefix(r->err, "%s is no browser's program, perhaps the script that starts it", r->opt->binary);
+		return rc;
 	rc = engines_load(r->opt->engine, c->image->arch, &c->engines, &c->nr_engines, r->err);
 	if (rc)
 		return rc;

@@ -145,7 +145,7 @@ int recording_open(const char *path, struct recording **ret, struct error *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
-		return error_set(err, ERR_INPUT, -errno, "can't open '%s': %s", path, strerror(errno));
+		return error_set(err, ERR_INPUT, -errno, "can't open '%s': %s; check the path and your rights", path, strerror(errno));
 	return recording_open_fd(fd, path, ret, err);
 }
 

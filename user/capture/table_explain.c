@@ -72,6 +72,10 @@ int table_explain_nothing(const struct probe_table *t, const struct capture_opti
 				return error_set(err, ERR_NOTHING, -ENOENT, "nothing to probe in process %d (%s): none of the %zu "
 						 "probes of %s could be placed, for example %s: %.200s", p->pid, p->name, t->nr,
 						 t->rec[i].engine, t->rec[i].name, t->rec[i].refused);
+		if (opt->nr_functions)
+			return error_set(err, ERR_NOTHING, -ENOENT, "nothing to probe in process %d (%s): no function is called "
+					 "'%.100s'; framescope probes -p %d --find '*' shows what there is, and --modules GLOBS looks "
+					 "into more files", p->pid, p->name, opt->functions[0], p->pid);
 		return error_set(err, ERR_NOTHING, -ENOENT, "nothing to probe in process %d (%s): no probe is chosen or found; "
 				 "framescope probes -p %d lists them", p->pid, p->name, p->pid);
 	}

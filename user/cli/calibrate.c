@@ -17,7 +17,7 @@ static const char help[] =
 	"\n"
 	"  -o, --output FILE       write it there; default: /var/cache/framescope/builds/BUILD-ID.sites, where record looks\n"
 	"      --engine NAME|FILE  the engine definition to use\n"
-	"  -q, --quiet\n"
+	"  -q, --quiet             say nothing but errors\n"
 	"  -h, --help\n";
 
 static volatile sig_atomic_t stop;
@@ -76,13 +76,13 @@ static int main_calibrate(int argc, char **argv)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
 		switch (c) {
 		case 'o': opt.output = optarg; break;
 		case 'e': opt.engine = optarg; break;
 		case 'q': opt.say = NULL; break;
 		case 'h': fputs(help, stdout); return 0;
-		default: return command_usage("calibrate", "there is no option '%s', or it lacks its value", argv[optind - 1]);
+		default: return command_bad_option("calibrate", c, argv, options);
 		}
 	}
 	if (argc - optind != 1)

@@ -22,14 +22,19 @@ int command_fail(const struct error *err)
 
 int command_usage(const char *command, const char *fmt, ...)
 {
+	char text[1024], shown[sizeof(text)];
 	va_list ap;
 
-	fflush(stdout);
-	fprintf(stderr, "framescope %s: ", command);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "; framescope %s --help shows the options\n", command);
+	shown[text_printable(text, strlen(text), shown, sizeof(shown) - 1)] = '\0';
+	fflush(stdout);
+	fprintf(stderr, "framescope %s: %s", command, shown);
+	if (strpbrk(shown, ";?"))
+		fputc('\n', stderr);	/* it has its remedy */
+	else
+		fprintf(stderr, "; framescope %s --help shows the options\n", command);
 	return ERR_USAGE;
 }
 

@@ -2,6 +2,7 @@
 /* framescope events: GetEvents of Profiler 1.1 on a recording. */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static bool parse_ms(const char *text, double *ret, bool *ret_has)
 
 	*ret = strtod(text, &end);
 	*ret_has = true;
-	return end != text && !*end;
+	return end != text && !*end && isfinite(*ret);
 }
 
 static bool parse_mode(const char *text, int *ret)
@@ -102,6 +103,13 @@ static int fail_type(const char *wrong)
 	return command_usage("events", "there is no event type '%s'; the types are %s", wrong, names);
 }
 
+static const char *option_name(const struct option *options, int c)
+{
+	while (options->val != c)
+		options++;
+	return options->name;
+}
+
 /* 0, -1 for --help, or an exit code. */
 static int parse(int argc, char **argv, struct events_options *o)
 {
@@ -120,7 +128,7 @@ static int parse(int argc, char **argv, struct events_options *o)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "t:m:n:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":t:m:n:h", options, NULL)) != -1) {
 		ok = true;
 		switch (c) {
 		case 't': ok = parse_u32(optarg, &q->timeline_id) && q->timeline_id; break;
@@ -138,13 +146,15 @@ static int parse(int argc, char **argv, struct events_options *o)
 				return fail_type(wrong);
 			break;
 		default:
-			return command_usage("events", "there is no option '%s', or it lacks its value", argv[optind - 1]);
+			return command_bad_option("events", c, argv, options);
 		}
 		if (!ok && c == 'm')
 			return command_usage("events", "there is no mode '%s'; the modes are all, unique-types, unique-events and "
 					     "reduce-all", optarg);
 		if (!ok)
-			return command_usage("events", "'%s' is not a value of that option", optarg);
+			return command_usage("events", "--%s takes %s, not '%s'", option_name(options, c),
+					     c == 'F' || c == 'O' ? "milliseconds" : c == 't' ? "a number from 1" : "a number",
+					     optarg);
 	}
 	if (optind + 1 != argc)
 		return command_usage("events", optind == argc ? "name a recording" : "one recording at a time");

@@ -22,14 +22,15 @@ static void print_help(void)
 	       "  -h, --help\n");
 }
 
-/* "chrome, perfetto, …" */
-static const char *list_formats(char *dst, size_t size)
+/* "chrome, perfetto, …": that member of each format. */
+static const char *list(char *dst, size_t size, size_t member)
 {
 	size_t n = 0;
 
 	*dst = '\0';
 	for (size_t i = 0; export_formats[i] && n < size; i++)
-		n += snprintf(dst + n, size - n, "%s%s", i ? ", " : "", export_formats[i]->name);
+		n += snprintf(dst + n, size - n, "%s%s", i ? ", " : "",
+			      *(const char *const *)((const char *)export_formats[i] + member));
 	return dst;
 }
 
@@ -63,26 +64,27 @@ static int main_export(int argc, char **argv)
 	int c;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "f:o:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":f:o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'f': name = optarg; break;
 		case 'o': out = optarg; break;
 		case 'b': opt.begin_end = true; break;
 		case 'r': opt.redact = true; break;
 		case 'h': print_help(); return 0;
-		default: return command_usage("export", "there is an option that is not known or lacks its value");
+		default: return command_bad_option("export", c, argv, options);
 		}
 	}
 	if (argc - optind != 1)
-		return command_usage("export", "give one recording");
+		return command_usage("export", optind == argc ? "name a recording" : "one recording at a time");
 	if (!out)
 		return command_usage("export", "say with -o where to write");
 	format = choose(name, out);
 	if (!format && name)
 		return command_usage("export", "there is no format '%s'; the formats are %s", name,
-				     list_formats(names, sizeof(names)));
+				     list(names, sizeof(names), offsetof(struct export_format, name)));
 	if (!format)
-		return command_usage("export", "the name '%s' tells no format; give one with -f", out);
+		return command_usage("export", "the name '%s' tells no format; the endings are %s, or name a format with -f", out,
+				     list(names, sizeof(names), offsetof(struct export_format, extension)));
 	return run(argv[optind], out, format, &opt);
 }
 

@@ -44,11 +44,11 @@ static int main_import(int argc, char **argv)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'o': out = optarg; break;
 		case 'h': print_help(); return 0;
-		default: return command_usage("import", "there is no option '%s', or it lacks its value", argv[optind - 1]);
+		default: return command_bad_option("import", c, argv, options);
 		}
 	}
 	if (argc - optind != 1)

@@ -382,7 +382,8 @@ static int command_main(int argc, char **argv)
 	struct list_options opt = { 0 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (c) {
 		case ENGINES: opt.engines = true; break;
 		case ENGINE: opt.engine = optarg; break;
@@ -392,7 +393,7 @@ static int command_main(int argc, char **argv)
 			fputs(help, stdout);
 			return 0;
 		default:
-			return ERR_USAGE;
+			return command_bad_option("list", c, argv, options);
 		}
 	}
 	if (optind < argc)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Finds the subcommand in the table and runs it. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "cli/command.h"
 #include "version.h"
 
@@ -46,19 +48,51 @@ static int written(int code)
 	return code;
 }
 
+static int unknown_command(const char *word)
+{
+	const struct command *nearest = NULL;
+	size_t distance = SIZE_MAX;
+	char shown[64];
+
+	shown[text_printable(word, strlen(word), shown, sizeof(shown) - 1)] = '\0';
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (commands[i] && command_nearer(word, commands[i]->name, &distance))
+			nearest = commands[i];
+	if (*word == '-')
+		fprintf(stderr, "framescope: a command stands first, then its options; framescope --help lists them\n");
+	else if (nearest)
+		fprintf(stderr, "framescope: there is no command '%s'; did you mean %s?\n", shown, nearest->name);
+	else
+		fprintf(stderr, "framescope: there is no command '%s'; framescope --help lists them\n", shown);
+	return ERR_USAGE;
+}
+
+/* Its exit code. */
+static int run(int argc, char **argv)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (commands[i] && !strcmp(commands[i]->name, argv[0]))
+			return commands[i]->main(argc, argv);
+	return unknown_command(argv[0]);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-h")) {
-		print_help(argc < 2 ? stderr : stdout);
-		return written(argc < 2 ? ERR_USAGE : 0);
+	char *of_command[] = { argc > 2 ? argv[2] : NULL, "--help", NULL };
+
+	if (argc < 2) {
+		print_help(stderr);
+		return ERR_USAGE;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (argc > 2 && !strcmp(argv[1], "help"))
+		return written(run(2, of_command));
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-h")) {
+		print_help(stdout);
+		return written(0);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("framescope %s\n", FRAMESCOPE_VERSION);
-		return 0;
+		return written(0);
 	}
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (commands[i] && !strcmp(commands[i]->name, argv[1]))
-			return written(commands[i]->main(argc - 1, argv + 1));
-	fprintf(stderr, "framescope: there is no command '%s'; framescope --help lists them\n", argv[1]);
-	return ERR_USAGE;
+	return written(run(argc - 1, argv + 1));
 }

@@ -355,17 +355,15 @@ static int parse_options(int argc, char **argv, struct probes_options *opt)
 		{ "json", no_argument, NULL, JSON }, { "no-cache", no_argument, NULL, NO_CACHE },
 		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
 	};
-	char *end;
-	long pid;
-	int c;
+	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":p:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'p':
-			pid = strtol(optarg, &end, 10);
-			if (*end || pid <= 0 || pid > INT32_MAX)
-				return command_usage("probes", "'%s' is no process id", optarg);
-			opt->pid = pid;
+			rc = command_pid("probes", optarg, &opt->pid);
+			if (rc)
+				return rc;
 			break;
 		case BINARY: opt->binary = optarg; break;
 		case ENGINE: opt->engine = optarg; break;
@@ -384,7 +382,7 @@ static int parse_options(int argc, char **argv, struct probes_options *opt)
 			fputs(help, stdout);
 			return -1;
 		default:
-			return ERR_USAGE;
+			return command_bad_option("probes", c, argv, options);
 		}
 	}
 	if (optind < argc)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cli/command.h"
 #include "cli/record_options.h"
+#include "target/engine.h"
 
 /* until the exporters are there */
 #pragma weak export_format_by_path
@@ -132,6 +133,17 @@ static int parse_buffer(struct record_options *o, const char *s)
 	return 0;
 }
 
+static int set_only_under(struct capture_options *co, const char *arg)
+{
+	char types[256], wanted[300];
+
+	co->only_under = words_value(event_type_words, arg);
+	if (co->only_under)
+		return 0;
+	snprintf(wanted, sizeof(wanted), "%s is wanted", words_list(event_type_words, types, sizeof(types)));
+	return bad("--only-under", arg, wanted);
+}
+
 static int set_one(struct record_options *o, int c, const char *arg)
 {
 	struct capture_options *co = &o->capture;
@@ -140,10 +152,8 @@ static int set_one(struct record_options *o, int c, const char *arg)
 
 	switch (c) {
 	case 'p':
-		if (!parse_long(arg, &n) || n <= 0 || n > 0x7fffffff)
-			return bad("-p", arg, "a process number is wanted");
-		co->pid = n;
-		return 0;
+		n = command_pid("record", arg, &co->pid);
+		return n ? n + 1 : 0;
 	case 'd':
 		if (!parse_double(arg, &o->seconds) || o->seconds <= 0)
 			return bad("-d", arg, "seconds above 0 are wanted");
@@ -183,8 +193,7 @@ static int set_one(struct record_options *o, int c, const char *arg)
 		co->min_duration_ns = d * 1e6;
 		return 0;
 	case OPT_UNDER:
-		co->only_under = event_type_parse(arg);
-		return co->only_under ? 0 : bad("--only-under", arg, "an event type like REFLOW or PAINT is wanted");
+		return set_only_under(co, arg);
 	case OPT_BUFFER:
 		return parse_buffer(o, arg);
 	case OPT_STRING:
@@ -270,18 +279,16 @@ int record_options_parse(struct record_options *o, int argc, char **argv)
 			fputs(help, stdout);
 			return 1;
 		}
-		if (c == ':')
-			return command_usage("record", "%s needs a value", argv[optind - 1]) + 1;
-		if (c == '?')
-			return command_usage("record", "there is no option %s", argv[optind - 1]) + 1;
+		if (c == ':' || c == '?')
+			return command_bad_option("record", c, argv, options) + 1;
 		rc = set_one(o, c, optarg);
 		if (rc)
 			return rc;
 	}
 	if (optind < argc)
-		return command_usage("record", "'%s' is not understood", argv[optind]) + 1;
+		return command_usage("record", "'%s' is one argument too many: a process is given with -p", argv[optind]) + 1;
 	if (!o->capture.pid)
-		return command_usage("record", "-p PID is missing") + 1;
+		return command_usage("record", "say with -p PID which process; framescope list shows browsers") + 1;
 	return choose_output(o);
 }
 

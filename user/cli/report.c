@@ -66,7 +66,7 @@ static int report_main(int argc, char **argv)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":n:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'j': json = true; break;
 		case 's': strict = true; break;
@@ -79,7 +79,7 @@ static int report_main(int argc, char **argv)
 						     optarg);
 			break;
 		default:
-			return command_usage("report", "there is no option '%s', or it lacks its value", argv[optind - 1]);
+			return command_bad_option("report", c, argv, options);
 		}
 	}
 	if (optind + 1 != argc)

@@ -251,8 +251,7 @@ static int set_option(struct serve *s, int c, const char *arg)
 
 	switch (c) {
 	case 'p':
-		rc = set_number("-p", arg, 0x7fffffff, &n);
-		s->capture.pid = n;
+		rc = command_pid("serve", arg, &s->capture.pid);
 		break;
 	case 'q': s->quiet = true; break;
 	case OPT_REPLAY: s->replay = arg; break;
@@ -297,16 +296,15 @@ static int parse(struct serve *s, int argc, char **argv)
 			fputs(help, stdout);
 			return 1;
 		}
-		if (c == ':')
-			return command_usage("serve", "%s needs a value", argv[optind - 1]) + 1;
-		if (c == '?')
-			return command_usage("serve", "there is no option %s", argv[optind - 1]) + 1;
+		if (c == ':' || c == '?')
+			return command_bad_option("serve", c, argv, options) + 1;
 		rc = set_option(s, c, optarg);
 		if (rc)
 			return rc + 1;
 	}
 	if (optind < argc)
-		return command_usage("serve", "%s is not wanted here", argv[optind]) + 1;
+		return command_usage("serve", "'%s' is one argument too many: a process is given with -p, a recording with --replay",
+				     argv[optind]) + 1;
 	if (!s->capture.pid == !s->replay)
 		return command_usage("serve", "either -p PID or --replay FILE is needed") + 1;
 	return 0;

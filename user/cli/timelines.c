@@ -139,11 +139,11 @@ static int timelines_main(int argc, char **argv)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (c == 'h')
 			return print_help();
 		if (c != 'j')
-			return command_usage("timelines", "there is no option '%s'", argv[optind - 1]);
+			return command_bad_option("timelines", c, argv, options);
 		json = true;
 	}
 	if (optind + 1 != argc)

@@ -16,7 +16,7 @@
 #include "target/modules.h"
 
 static const char help[] =
-	"usage: framescope windows -p PID [--json]\n"
+	"usage: framescope windows -p PID [OPTION]…\n"
 	"\n"
 	"Lists the windows of a browser: what its engine's definition says, or each process that runs the engine. These are the\n"
 	"windows that framescope serve offers. Attaches nothing.\n"
@@ -223,19 +223,17 @@ static int windows_main(int argc, char **argv)
 	};
 	const char *engine = NULL;
 	bool json = false;
-	long pid = 0;
-	char *end;
-	int c;
+	pid_t pid = 0;
+	int c, rc;
 
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":p:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'p':
-			errno = 0;
-			pid = strtol(optarg, &end, 10);
-			if (errno || *end || pid <= 0 || pid > 0x7fffffff)
-				return command_usage("windows", "-p %s: a process number is wanted", optarg);
+			rc = command_pid("windows", optarg, &pid);
+			if (rc)
+				return rc;
 			break;
 		case 'e': engine = optarg; break;
 		case 'j': json = true; break;
@@ -243,14 +241,14 @@ static int windows_main(int argc, char **argv)
 			fputs(help, stdout);
 			return 0;
 		default:
-			return command_usage("windows", "there is no option '%s', or it lacks its value", argv[optind - 1]);
+			return command_bad_option("windows", c, argv, options);
 		}
 	}
 	if (optind < argc)
 		return command_usage("windows", "%s is not wanted here: windows are those of a running process (-p PID); "
 				     "framescope timelines FILE lists what a recording has", argv[optind]);
 	if (!pid)
-		return command_usage("windows", "-p PID is needed");
+		return command_usage("windows", "say with -p PID which process; framescope list shows browsers");
 	return run(pid, engine, json);
 }
 

@@ -110,7 +110,7 @@ static int read_file(const char *path, char **ret, size_t *ret_n, struct error *
 	int got = 0, rc = 0;
 
 	if (!f)
-		return error_set(err, ERR_INPUT, errno ? -errno : -ENOMEM, "can't open '%s': %s", path, strerror(errno));
+		return error_set(err, ERR_INPUT, errno ? -errno : -ENOMEM, "can't open '%s': %s; check the path and your rights", path, strerror(errno));
 	while (text && (got = gzread(f, text + n, cap - n > 1 << 20 ? 1 << 20 : cap - n)) > 0) {
 		n += got;
 		if (n < cap)

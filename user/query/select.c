@@ -47,9 +47,9 @@ static int set_root(const struct query *q, struct selection *sel, struct error *
 	if (!q->has_event)
 		return 0;
 	if (!q->event_id || at >= sel->columns->nr)
-		return error_set(err, ERR_USAGE, -EINVAL, "there is no event %u in this session", q->event_id);
+		return error_set(err, ERR_USAGE, -EINVAL, "there is no event %u in this session; the ids are those that events of the timeline show", q->event_id);
 	if (at < sel->from || at >= sel->to)
-		return error_set(err, ERR_USAGE, -EINVAL, "event %u belongs to another timeline than %u", q->event_id, t->id);
+		return error_set(err, ERR_USAGE, -EINVAL, "event %u belongs to another timeline than %u; name its own", q->event_id, t->id);
 	sel->from = at + 1;
 	sel->to = at + sel->columns->subtree[at];
 	return 0;
@@ -64,7 +64,8 @@ int select_prepare(const struct session *s, const struct query *q, struct select
 	int rc;
 
 	if (!sel.timeline)
-		return error_set(err, ERR_USAGE, -EINVAL, "there is no timeline %u in this session", q->timeline_id);
+		return error_set(err, ERR_USAGE, -EINVAL, "there is no timeline %u in this session; the ids are those that a list "
+				 "of its timelines shows", q->timeline_id);
 	if (q->mode < 0 || q->mode > MODE_REDUCE_ALL)
 		return error_set(err, ERR_USAGE, -EINVAL, "there is no mode %d", q->mode);
 	if (q->has_depth && !q->max_depth)

@@ -196,7 +196,7 @@ static int resolve(const char *text, bool insecure, struct sockaddr_storage *ret
 		snprintf(host, sizeof(host), "%.*s", (int)n, text);
 	rc = getaddrinfo(host, colon + 1, &hints, &found);
 	if (rc)
-		return error_set(err, ERR_USAGE, -EINVAL, "The address %s is not known: %s", text, gai_strerror(rc));
+		return error_set(err, ERR_USAGE, -EINVAL, "the address %s is not known: %s; HOST:PORT is expected, as in 127.0.0.1:7001", text, gai_strerror(rc));
 	if (!insecure && !is_loopback(found->ai_addr)) {
 		freeaddrinfo(found);
 		return error_set(err, ERR_USAGE, -EPERM, "%s is not a loopback address, and Scope has neither passwords nor "

@@ -151,7 +151,7 @@ int breakpad_read(const char *path, const struct image *image, char **ret_text, 
 	ssize_t n = 1;
 
 	if (fd < 0)
-		return error_set(err, ERR_INPUT, -errno, "can't open the symbol file %s: %s", path, strerror(errno));
+		return error_set(err, ERR_INPUT, -errno, "can't open the symbol file %s: %s; check the path and your rights", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > MAX_FILE)
 		rc = error_set(err, ERR_INPUT, -EINVAL, "%s is no Breakpad symbol file", path);
 	else if (!(text = malloc(st.st_size + 1)))

@@ -72,7 +72,7 @@ static int read_text(const char *path, char **ret, struct error *err)
 	struct stat st;
 
 	if (fd < 0)
-		return error_set(err, ERR_INPUT, -errno, "can't open the engine definition %s: %s", path, strerror(errno));
+		return error_set(err, ERR_INPUT, -errno, "can't open the engine definition %s: %s; check the path and your rights", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_FILE)
 		rc = error_set(err, ERR_INPUT, -EINVAL, "%s is no engine definition: those are text files of at most %d bytes",
 			       path, MAX_FILE);

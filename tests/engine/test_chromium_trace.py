@@ -70,6 +70,15 @@ def record(browser, out, page, done):
     return p.returncode, messages
 
 
+def resolved(binary):
+    """What the resolver says: {probe: evidence}, {probe: reason why it isn't found}."""
+    text = subprocess.run([FRAMESCOPE, "probes", "--binary", binary, "--json"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    probes = json.loads(text)["probes"]
+    return ({p["name"]: p["evidence"] for p in probes if "offset" in p},
+            {p["name"]: p["reason"] for p in probes if "offset" not in p})
+
+
 def load(path):
     """The recording's own view: info, probes' calls by name as [(tid, start, end)] in CLOCK_MONOTONIC, losses."""
     text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
@@ -102,6 +111,7 @@ def main():
         tap.ok(browser.process.poll() is None, "the browser lives")
         tap.ok(set(renderers) <= set(browser.renderers()), "no renderer was restarted")
         tap.ok(browser.evaluate("steps") == 7, "the page ran as it does without probes")
+        found, refused = resolved(browser.binary)
         trace = browser.close_and_read_trace()
     info, calls = load(out)
     begin = info["begin_monotonic_ns"]
@@ -109,17 +119,23 @@ def main():
     equal = 0
     counts = {}
     for probe, names in PAIRS.items():
+        if probe not in found:
+            # a build that inlined the function can't be probed there; a call that was recorded all the same would be wrong
+            tap.ok(not calls.get(probe), probe + " isn't in this build and wasn't recorded", refused[probe])
+            continue
         m = tracecompare.match(calls.get(probe, []), tracecompare.spans(trace, names), window)
         detail = "%d recorded, %d traced as %s, %d missing, %d extra" % (
             m.recorded, m.traced, "/".join(names), len(m.missing), len(m.extra))
         for what, list_ in (("missing", m.missing), ("extra", m.extra)):
             for tid, a, b in list_[:3]:
                 detail += "\n  %s: tid %d, %.3f to %.3f ms" % (what, tid, (a - begin) / 1e6, (b - begin) / 1e6)
-        good = tap.ok(not m.missing and not m.extra, probe + " = " + "/".join(names), detail)
-        equal += bool(good and m.recorded)
+        # it may return early where it is one function with its caller, whose trace event comes later
+        larger = "one function with" in found[probe]
+        good = tap.ok(not m.missing and (larger or not m.extra), probe + " = " + "/".join(names), detail)
+        equal += bool(good and m.recorded and not m.extra)
         counts[probe] = m.recorded, m.traced
     for event_type, probes in TYPES.items():
-        enginetable.note("blink", event_type, *(sum(counts[p][i] for p in probes) for i in (0, 1)))
+        enginetable.note("blink", event_type, *(sum(counts[p][i] for p in probes if p in counts) for i in (0, 1)))
     tap.ok(equal >= REQUIRED, "at least %d functions were compared and equal" % REQUIRED, "%d were" % equal)
     server.shutdown()
     for name in os.listdir(work):

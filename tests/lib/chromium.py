@@ -10,7 +10,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 def installed():
     """The folder of the installed browser, or None. $FRAMESCOPE_CHROMIUM names another one's."""
     for folder in [os.environ["FRAMESCOPE_CHROMIUM"]] if "FRAMESCOPE_CHROMIUM" in os.environ else ("/usr/lib/chromium", "/opt/google/chrome", "/usr/lib/chromium-browser"):
-        for name in ("chromium", "chrome", "chromium-browser"):
+        for name in ("chromium", "chrome", "chromium-browser", "headless_shell"):
             if os.access(os.path.join(folder, name), os.X_OK):
                 return folder, name
     return None

@@ -109,6 +109,7 @@ static const struct { const char *text, *where, *what; } mistakes[] = {
 	{ HEAD "[p]\nfunction = f\njit = yes\nexit = return\n", "f:4:1: ", "JIT" },
 	{ HEAD "[p]\nfunction = f\nkind = flow-begin\n", "f:4:1: ", "group" },
 	{ HEAD "[p]\nfunction = f\ncalls = q\n", "f:4:1: ", "no such probe" },
+	{ HEAD "[p]\nfunction = f\nfallback = abcd\n", "f:4:1: ", "no 'anchor = " },
 	{ HEAD "[p]\nanchor = abcd & \"abc\\q\"\n", "f:5:22: ", "escape" },
 	{ HEAD "[p]\nfunction = f\nunless = q\n", "f:4:1: ", "no such other probe" },
 	{ HEAD "[p]\nfunction = f\nunless = p\n", "f:4:1: ", "no such other probe" },

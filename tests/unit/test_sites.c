@@ -128,6 +128,46 @@ static void test_agreement(void **state)
 	unlink(m.path);
 }
 
+/* Where the compiler made one function of two, it is one probe's. */
+static void test_inlined(void **state)
+{
+	const struct site *s = NULL;
+	struct made_elf m;
+	struct found f;
+
+	(void)state;
+	make_module(&m);
+	find(&m, "[inner]\nanchor = View::layout\n[outer]\nanchor = ^View::layout\ncalls = inner\n", true, &f);
+	IS_AT("outer", 1);
+	IS_REFUSED("inner", "one function with [outer]");
+	sites_of(&f, "outer", &s);
+	assert_non_null(strstr(s->evidence, "one function with inner"));
+	drop(&f);
+	/* a caller that is there only to confirm has no use for it */
+	find(&m, "[outer]\nanchor = ^View::layout\ncalls = inner\noff = yes\n[inner]\nanchor = View::layout\n", true, &f);
+	IS_AT("inner", 1);
+	IS_REFUSED("outer", "one function with [inner]");
+	drop(&f);
+	unlink(m.path);
+}
+
+static void test_fallbacks(void **state)
+{
+	struct made_elf m;
+	struct found f;
+
+	(void)state;
+	make_module(&m);
+	find(&m, "[there]\nanchor = Paint::a\nfallback = Paint::b\n"
+		 "[gone]\nanchor = Gone::since\nanchor = Gone::too\nfallback = Paint::b\n"
+		 "[both]\nanchor = Gone::since\nfallback = Gone::too\n", true, &f);
+	IS_AT("there", 6);
+	IS_AT("gone", 7);
+	IS_REFUSED("both", "isn't in this build");
+	drop(&f);
+	unlink(m.path);
+}
+
 static void test_candidates(void **state)
 {
 	const struct site *s = NULL;
@@ -259,7 +299,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_agreement), cmocka_unit_test(test_candidates), cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_agreement), cmocka_unit_test(test_inlined), cmocka_unit_test(test_fallbacks),
+		cmocka_unit_test(test_candidates), cmocka_unit_test(test_cache),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,14 +14,16 @@
 /* What is known of one probe on the way. */
 struct lead {
 	const struct engine_probe *probe;
-	size_t first;			/* index of its first anchor */
+	size_t first;			/* index of its first anchor; fallbacks follow */
+	size_t from, to;		/* which of them count, relative to first */
 	struct anchor_match found[MAX_CANDIDATES];
 	size_t nr;
 	bool many;			/* more than that */
 	bool wanted;
-	bool absent[ENGINE_MAX_NAMES];	/* anchors whose text this build doesn't have */
+	bool absent[2 * ENGINE_MAX_NAMES];	/* anchors whose text this build doesn't have */
 	char reason[256];
 	char calls[96], callers[96];	/* probes that it was seen to call, and to be called by, as text */
+	char within[96];		/* probes whose functions the compiler put into this one, or this one into */
 };
 
 struct leads {
@@ -32,13 +34,18 @@ struct leads {
 	const struct anchor_finder *finder;
 };
 
+static const char *anchor_text(const struct engine_probe *p, size_t k)
+{
+	return k < p->nr_anchors ? p->anchors[k] : p->fallbacks[k - p->nr_anchors];
+}
+
 static int collect_anchors(struct leads *l, const struct engine *engine, const struct site_list *list,
 			   struct error *err)
 {
 	size_t max = 0;
 
 	for (size_t i = 0; i < engine->nr_probes; i++)
-		max += engine->probes[i].nr_anchors;
+		max += engine->probes[i].nr_anchors + engine->probes[i].nr_fallbacks;
 	l->anchors = calloc(max + 1, sizeof(*l->anchors));
 	l->v = calloc(engine->nr_probes + 1, sizeof(*l->v));
 	if (!l->anchors || !l->v)
@@ -50,12 +57,13 @@ static int collect_anchors(struct leads *l, const struct engine *engine, const s
 		lead->probe = &engine->probes[i];
 		lead->first = l->nr_anchors;
 		lead->wanted = !site_list_has(list, lead->probe);
-		for (size_t k = 0; lead->wanted && k < lead->probe->nr_anchors; k++) {
-			int rc = anchor_parse(lead->probe->anchors[k], &l->anchors[l->nr_anchors++], err);
+		lead->to = lead->probe->nr_anchors;
+		for (size_t k = 0; lead->wanted && k < lead->to + lead->probe->nr_fallbacks; k++) {
+			int rc = anchor_parse(anchor_text(lead->probe, k), &l->anchors[l->nr_anchors++], err);
 
 			if (rc) {
 				error_prefix(err, "%s: [%s] anchor '%s'", engine->path ? engine->path : engine->name,
-					     lead->probe->name, lead->probe->anchors[k]);
+					     lead->probe->name, anchor_text(lead->probe, k));
 				return rc;
 			}
 		}
@@ -85,13 +93,12 @@ static void explain_empty(struct lead *lead, const char *anchor, const struct an
 }
 
 /* Texts come and go with the versions of an engine. One that is gone says nothing, as long as others remain; all that are
- * there must agree. Returns the index of the first that counts, or nr_anchors. */
+ * there must agree. Returns the first that counts, or lead->to. */
 static size_t sort_out_absent(const struct leads *l, struct lead *lead)
 {
-	const struct engine_probe *p = lead->probe;
-	size_t first = p->nr_anchors;
+	size_t first = lead->to;
 
-	for (size_t k = p->nr_anchors; k-- > 0;) {
+	for (size_t k = lead->to; k-- > lead->from;) {
 		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
 
 		lead->absent[k] = !set->nr && (set->no_string || set->no_reference);
@@ -101,29 +108,57 @@ static size_t sort_out_absent(const struct leads *l, struct lead *lead)
 	return first;
 }
 
+/* The first anchor that counts; where none of them is in this build, the fallbacks are what counts. */
+static size_t first_anchor(const struct leads *l, struct lead *lead)
+{
+	const struct engine_probe *p = lead->probe;
+	size_t first = sort_out_absent(l, lead);
+
+	if (first == lead->to && p->nr_fallbacks) {
+		lead->from = p->nr_anchors;
+		lead->to = p->nr_anchors + p->nr_fallbacks;
+		first = sort_out_absent(l, lead);
+	}
+	return first;
+}
+
+/* An anchor that is there and leads nowhere, or an absent one where all are; lead->to: none. */
+static size_t find_empty(const struct leads *l, const struct lead *lead, size_t first)
+{
+	size_t k;
+
+	for (k = lead->from; k < lead->to; k++)
+		if (!anchor_finder_set(l->finder, lead->first + k)->nr && (!lead->absent[k] || first == lead->to))
+			break;
+	return k;
+}
+
+/* As `probes` shows places: the offset in the file. */
+static unsigned long long shown(const struct leads *l, const struct anchor_match *m)
+{
+	uint64_t offset;
+
+	return image_offset_of(anchor_finder_map(l->finder)->image, m->function.start, &offset) ? offset : 0;
+}
+
 /* Keeps the functions that every anchor means. */
 static void intersect(const struct leads *l, struct lead *lead)
 {
-	const struct engine_probe *p = lead->probe;
-	size_t start = sort_out_absent(l, lead), other = start;
+	size_t start = first_anchor(l, lead), other = start, empty = find_empty(l, lead, start);
 	const struct anchor_set *first;
 
-	if (!p->nr_anchors)
+	if (!lead->probe->nr_anchors)
 		return;
-	for (size_t k = 0; k < p->nr_anchors; k++) {
-		const struct anchor_set *set = anchor_finder_set(l->finder, lead->first + k);
-
-		if (!set->nr && (!lead->absent[k] || start == p->nr_anchors)) {
-			explain_empty(lead, p->anchors[k], set);
-			return;
-		}
+	if (empty < lead->to) {
+		explain_empty(lead, anchor_text(lead->probe, empty), anchor_finder_set(l->finder, lead->first + empty));
+		return;
 	}
 	first = anchor_finder_set(l->finder, lead->first + start);
 	for (size_t i = 0; i < first->nr; i++) {
 		const struct anchor_match *m = &first->matches[i];
 		bool all = true;
 
-		for (size_t k = start + 1; k < p->nr_anchors && all; k++) {
+		for (size_t k = start + 1; k < lead->to && all; k++) {
 			all = lead->absent[k] ||
 			      find_match(anchor_finder_set(l->finder, lead->first + k), m->function.start);
 			other = all ? other : k;
@@ -137,8 +172,8 @@ static void intersect(const struct leads *l, struct lead *lead)
 	}
 	if (!lead->nr)
 		snprintf(lead->reason, sizeof(lead->reason), "its anchors lead to different functions: '%.64s' to 0x%llx, '%.64s' to 0x%llx",
-			 p->anchors[start], (unsigned long long)first->matches[0].function.start, p->anchors[other],
-			 (unsigned long long)anchor_finder_set(l->finder, lead->first + other)->matches[0].function.start);
+			 anchor_text(lead->probe, start), shown(l, &first->matches[0]), anchor_text(lead->probe, other),
+			 shown(l, &anchor_finder_set(l->finder, lead->first + other)->matches[0]));
 }
 
 struct call_search {
@@ -188,7 +223,8 @@ static void append_name(char *list, size_t size, const char *name)
 	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Keeps the candidates that call one of the callee's, and of the callee's those that are called. */
+/* Keeps the candidates that call one of the callee's, and of the callee's those that are called. A callee that was inlined
+ * is called, too: its anchors lead to the caller itself. */
 static void check_call(const struct leads *l, struct lead *lead, struct lead *callee)
 {
 	bool keep[MAX_CANDIDATES] = { false }, called[MAX_CANDIDATES] = { false };
@@ -201,6 +237,7 @@ static void check_call(const struct leads *l, struct lead *lead, struct lead *ca
 
 		function_walk(s.map, s.f, look_for_call, &s);
 		for (size_t k = 0; k < callee->nr; k++) {
+			hit[k] |= callee->found[k].function.start == lead->found[i].function.start;
 			keep[i] |= hit[k];
 			called[k] |= hit[k];
 		}
@@ -208,7 +245,7 @@ static void check_call(const struct leads *l, struct lead *lead, struct lead *ca
 	}
 	if (!any) {
 		snprintf(lead->reason, sizeof(lead->reason), "the function that its anchors lead to, 0x%llx, does not call that of [%s]",
-			 (unsigned long long)lead->found[0].function.start, callee->probe->name);
+			 shown(l, &lead->found[0]), callee->probe->name);
 		lead->nr = 0;
 		return;
 	}
@@ -218,13 +255,35 @@ static void check_call(const struct leads *l, struct lead *lead, struct lead *ca
 	append_name(callee->callers, sizeof(callee->callers), lead->probe->name);
 }
 
-static void check_calls(const struct leads *l)
+/* One function can't be two probes. It is its own rather than what was inlined into it, unless only that is wanted. */
+static void settle_inlined(const struct leads *l, struct lead *caller, struct lead *callee)
+{
+	struct lead *loser = caller->probe->off && !callee->probe->off ? caller : callee;
+	struct lead *winner = loser == caller ? callee : caller;
+	bool keep[MAX_CANDIDATES], any = false;
+
+	(void)l;
+	for (size_t i = 0; i < loser->nr; i++) {
+		keep[i] = true;
+		for (size_t k = 0; k < winner->nr; k++)
+			keep[i] &= loser->found[i].function.start != winner->found[k].function.start;
+		any |= !keep[i];
+	}
+	if (any)
+		append_name(winner->within, sizeof(winner->within), loser->probe->name);
+	drop(loser, keep);
+	if (!loser->nr)
+		snprintf(loser->reason, sizeof(loser->reason), "in this build it is one function with [%s]", winner->probe->name);
+}
+
+/* For each pair of which the definition says that one calls the other, and both were found. */
+static void for_each_call(const struct leads *l, void (*look)(const struct leads *l, struct lead *caller, struct lead *callee))
 {
 	for (size_t i = 0; i < l->nr; i++)
 		for (size_t c = 0; c < l->v[i].probe->nr_calls; c++)
 			for (size_t k = 0; k < l->nr; k++)
 				if (!strcmp(l->v[k].probe->name, l->v[i].probe->calls[c]) && l->v[i].nr && l->v[k].nr)
-					check_call(l, &l->v[i], &l->v[k]);
+					look(l, &l->v[i], &l->v[k]);
 }
 
 static void write_evidence(const struct leads *l, const struct lead *lead, const struct anchor_match *m,
@@ -233,8 +292,8 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 	const struct anchor *a = &l->anchors[lead->first];
 	size_t n = 0, cap = sizeof(s->evidence);
 
-	snprintf(s->function, sizeof(s->function), "%s", a->terms[0].text);
-	for (size_t k = 0; k < lead->probe->nr_anchors && n < cap; k++)
+	snprintf(s->function, sizeof(s->function), "%s", a[lead->from].terms[0].text);
+	for (size_t k = lead->from; k < lead->to && n < cap; k++)
 		for (size_t t = 0; t < a[k].nr_terms && n < cap; t++)
 			if (!a[k].terms[t].negated && !lead->absent[k])
 				n += snprintf(s->evidence + n, cap - n, "%s\"%s\"", n ? ", " : "", a[k].terms[t].text);
@@ -245,6 +304,8 @@ static void write_evidence(const struct leads *l, const struct lead *lead, const
 			      m->helpers > 1 ? "s" : "");
 	if (n < cap && m->cold)
 		n += snprintf(s->evidence + n, cap - n, "; through its cold part");
+	if (n < cap && lead->within[0])
+		n += snprintf(s->evidence + n, cap - n, "; one function with %s", lead->within);
 	if (n < cap && lead->calls[0])
 		n += snprintf(s->evidence + n, cap - n, "; calls %s", lead->calls);
 	if (n < cap && lead->callers[0])
@@ -273,7 +334,7 @@ static int emit(struct site_search *search, const struct leads *l, size_t i)
 		if (!site_describe_code(anchor_finder_map(l->finder), &lead->found[k].function, s)) {
 			search->list->nr--;
 			snprintf(reason, SITE_REASON_MAX, "the kernel can't put a probe on the first instruction at 0x%llx",
-				 (unsigned long long)lead->found[k].function.start);
+				 shown(l, &lead->found[k]));
 			continue;
 		}
 		s->source = SITE_ANCHOR;
@@ -313,8 +374,10 @@ int sites_from_anchors(struct site_search *search, struct error *err)
 		for (size_t i = 0; i < l.nr && !rc; i++)
 			if (l.v[i].wanted)
 				intersect(&l, &l.v[i]);
-		if (!rc)
-			check_calls(&l);
+		if (!rc) {
+			for_each_call(&l, check_call);
+			for_each_call(&l, settle_inlined);
+		}
 		for (size_t i = 0; i < l.nr && !rc; i++)
 			if (l.v[i].wanted && emit(search, &l, i))
 				rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");

@@ -25,6 +25,8 @@ static void free_probe(struct engine_probe *p)
 		free(p->functions[i]);
 	for (size_t i = 0; i < p->nr_anchors; i++)
 		free(p->anchors[i]);
+	for (size_t i = 0; i < p->nr_fallbacks; i++)
+		free(p->fallbacks[i]);
 	for (size_t i = 0; i < p->nr_calls; i++)
 		free(p->calls[i]);
 	for (size_t i = 0; i < p->nr_args; i++)

@@ -27,6 +27,7 @@
  *   group = fetch                of async operations and flows
  *   function = blink::Doc*::f    + a name or pattern (symbols.h); the first that matches anything is taken
  *   anchor = ^Document::update   + strings that the function, or a helper of it, refers to: anchors.h
+ *   fallback = ^^^Layout         + anchors that count only where this build has the text of no `anchor`
  *   calls = OtherProbe           + a probe of this engine that the function calls
  *   unless = OtherProbe          used only where that probe of this engine isn't found
  *   exit = auto                  auto, return (a return probe), sites (a probe on every way out)
@@ -94,6 +95,8 @@ struct engine_probe {
 	size_t nr_functions;
 	char *anchors[ENGINE_MAX_NAMES];	/* as written; see anchors.h for their syntax */
 	size_t nr_anchors;
+	char *fallbacks[ENGINE_MAX_NAMES];	/* anchors for builds that have the text of none of those */
+	size_t nr_fallbacks;
 	char *calls[ENGINE_MAX_NAMES];		/* probes that this function must call, directly or through a helper */
 	size_t nr_calls;
 	char *unless;		/* probe that, if found, makes this one needless; NULL */

@@ -125,7 +125,7 @@ static int set_name(struct engine_reader *r, void *field, const struct key *key,
 
 	if (*nr == ENGINE_MAX_NAMES)
 		return fail(r, engine_first_column(r), "%s is given more than %d times", key->name, ENGINE_MAX_NAMES);
-	if (key->offset != offsetof(struct engine_probe, anchors))
+	if (key->offset != offsetof(struct engine_probe, anchors) && key->offset != offsetof(struct engine_probe, fallbacks))
 		err = unquote(r, value, column, name);
 	else
 		err = set_anchor(r, name, value, column);
@@ -228,6 +228,7 @@ static const struct key probe_keys[] = {
 	{ "group", set_string, PROBE(group), 0, NULL, false },
 	{ "function", set_name, PROBE(functions), PROBE(nr_functions), NULL, true },
 	{ "anchor", set_name, PROBE(anchors), PROBE(nr_anchors), NULL, true },
+	{ "fallback", set_name, PROBE(fallbacks), PROBE(nr_fallbacks), NULL, true },
 	{ "calls", set_name, PROBE(calls), PROBE(nr_calls), NULL, true },
 	{ "unless", set_string, PROBE(unless), 0, NULL, false },
 	{ "exit", set_word, PROBE(exit), 0, exit_policy_words, false },

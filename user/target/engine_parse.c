@@ -155,6 +155,8 @@ static int finish_probe(struct engine_reader *r, struct engine_probe *p)
 		p->kind = p->role != ROLE_NONE && p->role != ROLE_SCRIPT_CALLER ? PROBE_KIND_MARK : PROBE_KIND_SPAN;
 	if (!p->nr_functions && !p->nr_anchors && !p->nr_calls)
 		return engine_fail(r, p->line, 1, "[%s] needs 'function = …' or 'anchor = …' to be found by", p->name);
+	if (p->nr_fallbacks && !p->nr_anchors)
+		return engine_fail(r, p->line, 1, "[%s] has no 'anchor = …' that its 'fallback' could stand in for", p->name);
 	if (is_instant(p) && p->exit != EXIT_AUTO && p->exit != EXIT_NONE)
 		return engine_fail(r, p->line, 1, "[%s] is an instant: it has no end, so 'exit' can't be set", p->name);
 	if (!is_instant(p) && p->exit == EXIT_NONE)

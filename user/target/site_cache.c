@@ -77,6 +77,8 @@ static uint64_t definition_hash(const struct site_search *s)
 			h = hash_text(hash_text(h, "f"), p->functions[k]);
 		for (size_t k = 0; k < p->nr_anchors; k++)
 			h = hash_text(hash_text(h, "a"), p->anchors[k]);
+		for (size_t k = 0; k < p->nr_fallbacks; k++)
+			h = hash_text(hash_text(h, "b"), p->fallbacks[k]);
 		for (size_t k = 0; k < p->nr_calls; k++)
 			h = hash_text(hash_text(h, "c"), p->calls[k]);
 		h = hash_text(h, p->unless ?: "");

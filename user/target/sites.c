@@ -113,7 +113,7 @@ static void refuse_doubles(struct site_list *list)
 				continue;
 			b->source = SITE_NONE;
 			snprintf(b->reason, sizeof(b->reason), "it leads to the same function as [%s], 0x%llx",
-				 a->probe->name, (unsigned long long)a->vaddr);
+				 a->probe->name, (unsigned long long)a->offset);
 		}
 }
 

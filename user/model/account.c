@@ -12,7 +12,7 @@ bool level_attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
 	if (shown && tr->levels[shown - 1].place == ev->place)
 		return true;
 	ev->state |= RAW_ROOT;
-	if (VEC_PUSH(&tr->t->roots, ev))
+	if (VEC_PUSH(&tr->t->roots, ((struct root){ .ev = ev })))
 		tr->rc = -ENOMEM;
 	if (shown && tr->levels[shown - 1].place != ev->place)
 		ev->flags |= EV_MOVED;
@@ -45,7 +45,6 @@ uint64_t aggregate_settle(struct tree *tr, struct loose *l, uint64_t room_ns, st
 	ev->self_ns = total - ev->overhead_ns;
 	ev->blocked_ns = 0;
 	ev->subtree = 1;
-	ev->children = l->hits > UINT32_MAX ? UINT32_MAX : l->hits;
 	flag_overhead(ev);
 	return total;
 }
@@ -103,10 +102,8 @@ void level_settle_aggregates(struct tree *tr, struct level *l)
 		l->overhead_ns = sat_add(l->overhead_ns, sat_mul(cost.outer_ns, a->hits));
 		if (a->ev.place >= PLACE_DOCUMENT)
 			a->ev.place = l->place;
-		if (level_attach(tr, &a->ev, l->shown)) {
+		if (level_attach(tr, &a->ev, l->shown))
 			tr->levels[l->shown - 1].size++;
-			tr->levels[l->shown - 1].children++;
-		}
 		level_place(tr, i - 1, l - tr->levels + 1);
 	}
 }

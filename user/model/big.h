@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #define BIG_PAGE ((size_t)2 << 20)
+#define CACHE_LINE 64
 
 /* Uninitialised; NULL: no memory. What doesn't fill a huge page stays on small ones. */
 void *big_alloc(size_t bytes);

@@ -3,27 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "model/big.h"
 #include "model/details.h"
 #include "model/vec.h"
 
 /* Calls of one function tend to carry the same arguments over and over: a cache from the bytes as recorded (by their
- * hash) to what they mean spares decoding and interning them. Sets of two, the newer one first; a line each. */
-#define CACHE_SLOTS 16384
+ * hash) to what they mean spares decoding and interning them. Sets of two, the newer one first, in a line: looking
+ * one up is a wait for memory and little else. What most arguments lack lies beside it. */
+#define CACHE_SETS 8192
 
-struct cached {
-	struct hash128 hash;
-	struct args args;
+struct cached_set {
+	struct hash128 hash[2];
+	uint32_t detail[2];
+	bool whole[2];		/* there is more than a detail: in the set's args */
+	char pad[CACHE_LINE - 2 * sizeof(struct hash128) - 2 * sizeof(uint32_t) - 2 * sizeof(bool)];
 };
 
-_Static_assert(sizeof(struct cached) == 64, "a cache line");
+struct cached_args {
+	struct args args[2];
+};
+
+_Static_assert(sizeof(struct cached_set) == CACHE_LINE, "a cache line");
 
 struct details {
 	struct pool *pool;
 	VEC(struct event_detail) all;
 	uint32_t *table;	/* index + 1; 0: free */
 	size_t table_cap;	/* a power of two */
-	struct cached *cache;	/* aligned, in */
-	void *cache_memory;
+	struct cached_set *cache;
+	struct cached_args *cached_args;
 	char text[RECORD_MAX_SIZE * TEXT_GROWTH];
 };
 
@@ -78,13 +86,14 @@ struct details *details_new(struct pool *pool)
 	if (!d)
 		return NULL;
 	d->pool = pool;
-	d->cache_memory = calloc(CACHE_SLOTS + 1, sizeof(*d->cache));
-	d->cache = (void *)(((uintptr_t)d->cache_memory + sizeof(*d->cache) - 1) & -sizeof(*d->cache));
+	d->cache = aligned_alloc(CACHE_LINE, CACHE_SETS * sizeof(*d->cache));
+	d->cached_args = calloc(CACHE_SETS, sizeof(*d->cached_args));
 	memset(&nothing, 0, sizeof(nothing));
-	if (!d->cache_memory || details_intern(d, &nothing, &index)) {
+	if (!d->cache || !d->cached_args || details_intern(d, &nothing, &index)) {
 		details_free(d);
 		return NULL;
 	}
+	memset(d->cache, 0, CACHE_SETS * sizeof(*d->cache));
 	return d;
 }
 
@@ -94,7 +103,8 @@ void details_free(struct details *d)
 		return;
 	free(d->all.items);
 	free(d->table);
-	free(d->cache_memory);
+	free(d->cache);
+	free(d->cached_args);
 	free(d);
 }
 
@@ -250,29 +260,57 @@ struct hash128 details_prepare(const struct details *d, const void *bytes, size_
 	if (!n)
 		return hash;
 	hash = hash_wide(bytes, n);
-	__builtin_prefetch(&d->cache[hash.a & (CACHE_SLOTS - 2)]);
+	__builtin_prefetch(&d->cache[hash.a & (CACHE_SETS - 1)]);
 	return hash;
+}
+
+/* Does anything beside the detail matter? */
+static bool is_whole(const struct args *args)
+{
+	const uint32_t beside = 1u << FIELD_FRAME | 1u << FIELD_PARENT_FRAME | 1u << FIELD_DOCUMENT | 1u << FIELD_ID |
+				1u << FIELD_WINDOW | 1u << FIELD_COUNT;
+
+	return args->present & beside;
+}
+
+static int read_new(struct details *d, struct hash128 hash, const void *bytes, size_t n, struct args *ret)
+{
+	size_t at = hash.a & (CACHE_SETS - 1);
+	struct cached_set *set = &d->cache[at];
+	struct cached_args *args = &d->cached_args[at];
+	int rc = decode(d, bytes, n, ret);
+
+	if (rc)
+		return rc;
+	if (set->whole[0])
+		args->args[1] = args->args[0];
+	set->hash[1] = set->hash[0];
+	set->detail[1] = set->detail[0];
+	set->whole[1] = set->whole[0];
+	set->hash[0] = hash;
+	set->detail[0] = ret->detail;
+	set->whole[0] = is_whole(ret);
+	if (set->whole[0])
+		args->args[0] = *ret;
+	return 0;
 }
 
 int details_read(struct details *d, struct hash128 hash, const void *bytes, size_t n, struct args *ret)
 {
-	struct cached *c = &d->cache[hash.a & (CACHE_SLOTS - 2)];
-	int rc;
+	size_t at = hash.a & (CACHE_SETS - 1);
+	const struct cached_set *set = &d->cache[at];
 
-	memset(ret, 0, sizeof(*ret));
+	*ret = (struct args){ 0 };
 	if (!n)
 		return 0;
 	for (int way = 0; way < 2; way++) {
-		if (c[way].hash.a == hash.a && c[way].hash.b == hash.b) {
-			*ret = c[way].args;
-			return 0;
-		}
+		if (set->hash[way].a != hash.a || set->hash[way].b != hash.b)
+			continue;
+		if (set->whole[way])
+			*ret = d->cached_args[at].args[way];
+		else
+			ret->detail = set->detail[way];
+		return 0;
 	}
-	rc = decode(d, bytes, n, ret);
-	if (rc)
-		return rc;
-	c[1] = c[0];
-	c->hash = hash;
-	c->args = *ret;
-	return 0;
+	return read_new(d, hash, bytes, n, ret);
 }

@@ -8,9 +8,9 @@
 
 struct details;
 
-/* The arguments of one record. `present` has a bit per enum arg_field; absent values are 0. */
+/* The arguments of one record. Absent values are 0. */
 struct args {
-	uint32_t present;
+	uint32_t present;	/* bit per enum arg_field of those that stand here; the detail has its own */
 	uint32_t detail;	/* index; 0: nothing known */
 	uint32_t count;
 	uint64_t frame, parent_frame, document;

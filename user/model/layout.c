@@ -41,7 +41,7 @@ static enum step walk_next(struct walk *w, struct raw_event **ret_ev, const stru
 /* --- positions: the top-level events of each timeline in order of time, each with its subtree behind it --- */
 
 struct next_root {
-	struct raw_event **next, **end;
+	struct root *next, *end;
 };
 
 /* Sinks heap[at] to where it belongs: earliest start first, of equal ones the earlier thread. */
@@ -51,7 +51,7 @@ static void sink(struct next_root **heap, size_t nr, size_t at)
 		size_t least = at;
 
 		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < nr; child++) {
-			uint64_t a = (*heap[child]->next)->start_ns, b = (*heap[least]->next)->start_ns;
+			uint64_t a = heap[child]->next->ev->start_ns, b = heap[least]->next->ev->start_ns;
 
 			if (a < b || (a == b && heap[child] < heap[least]))
 				least = child;
@@ -87,11 +87,11 @@ static int find_positions(struct session_builder *b)
 	for (size_t i = nr / 2; i-- > 0; )
 		sink(heap, nr, i);
 	while (nr) {
-		struct raw_event *ev = *heap[0]->next;
-		uint32_t *at = &next[b->frames.places.items[ev->place].timeline];
+		struct root *root = heap[0]->next;
+		uint32_t *at = &next[b->frames.places.items[root->ev->place].timeline];
 
-		ev->position = *at;
-		*at += ev->subtree;
+		root->position = *at;
+		*at += root->ev->subtree;
 		if (++heap[0]->next == heap[0]->end)
 			heap[0] = heap[--nr];
 		sink(heap, nr, 0);
@@ -115,6 +115,7 @@ struct spot {
 struct fill {
 	struct session_builder *b;
 	struct raw_thread *t;
+	size_t root;		/* of the thread: the next one */
 	struct spot *spots;	/* [0]: outside of all calls */
 	struct cost_cursor costs;
 	struct inherit inherit;
@@ -125,19 +126,18 @@ struct fill {
 static uint32_t take_position(struct fill *f, const struct raw_event *ev, const struct spot *outer)
 {
 	if (ev->state & RAW_ROOT)
-		return ev->position;
+		return f->t->roots.items[f->root++].position;
 	return f->spots[outer->run].next++;
 }
 
-static void fill_hits(struct fill *f, const struct raw_event *ev, uint32_t at, int *rc)
+static void fill_hits(struct fill *f, const struct raw_event *ev, uint64_t calls, uint32_t at, int *rc)
 {
 	struct columns *c = &f->b->session->columns;
-	struct hits hits = { .position = at, .hits = 1 };
+	struct hits hits = { .position = at, .hits = calls > UINT32_MAX ? UINT32_MAX : calls };
 
-	if (ev->flags & EV_AGGREGATE)
-		return;	/* its children column holds them */
 	if (ev->state & RAW_COUNTED)
 		hits.hits = f->b->extras.items[ev->extra].hits;
+	c->children[at] = 0;	/* they come next */
 	if (ev->subtree == 1) {
 		c->children[at] = hits.hits;
 	} else if (hits.hits != 1) {
@@ -169,7 +169,8 @@ static int fill_event(struct fill *f, struct raw_event *ev, uint64_t calls, uint
 	c->spread_high[at] = spread >> 32;
 	c->parent[at] = ev->state & RAW_ROOT ? 0 : outer->id;
 	c->subtree[at] = ev->subtree;
-	c->children[at] = ev->children;
+	if (c->parent[at])
+		c->children[c->parent[at] - 1]++;
 	c->flags[at] = ev->flags;
 	if (nr_metrics) {
 		if (ev->state & RAW_METRICS)
@@ -177,7 +178,7 @@ static int fill_event(struct fill *f, struct raw_event *ev, uint64_t calls, uint
 		else
 			c->metrics[at * nr_metrics] = UINT64_MAX;
 	}
-	fill_hits(f, ev, at, &rc);
+	fill_hits(f, ev, calls, at, &rc);
 	return inherit_detail(&f->inherit, ev, outer->caller, &c->detail[at]) ? -ENOMEM : rc;
 }
 
@@ -216,6 +217,7 @@ static int fill_thread(struct fill *f, struct raw_thread *t)
 	int rc = 0;
 
 	f->t = t;
+	f->root = 0;
 	memset(f->costs.now, 0, sizeof(f->costs.now));
 	memset(&f->spots[0], 0, sizeof(f->spots[0]));
 	while (!rc) {

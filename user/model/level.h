@@ -17,7 +17,7 @@ struct level {
 	uint32_t shown;		/* number of the level that shows it: itself or the nearest caller; 0: none */
 	uint32_t above;		/* number of the level whose event it is shown below; 0: none */
 	uint32_t run;		/* number of the level whose event is on top of its timeline */
-	uint32_t size, children;	/* in the tree that is shown */
+	uint32_t size;		/* of the subtree that is shown */
 	uint32_t first, last;	/* aggregates below it, linked: index + 1 */
 	uint16_t depth;
 	bool gone;		/* bound_ns is where the process went away */

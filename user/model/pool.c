@@ -74,12 +74,16 @@ struct hash128 hash_wide(const void *bytes, size_t n)
 	uint64_t a = seed ^ 0x2545f4914f6cdd1dULL, b = seed_wide ^ n, word[2];
 	__uint128_t x, y;
 
+	const char *last = n < 16 ? NULL : p + n - 16;
+
 	for (;; n -= 16, p += 16) {
-		if (n < 16) {
+		if (n >= 16) {
+			memcpy(word, p, 16);
+		} else if (last) {
+			memcpy(word, last, 16);	/* some bytes once more, but no loop over the rest */
+		} else {
 			word[0] = word[1] = 0;
 			memcpy(word, p, n);
-		} else {
-			memcpy(word, p, 16);
 		}
 		x = (__uint128_t)(a ^ word[0]) * (k ^ word[1]);
 		y = (__uint128_t)(b ^ word[1]) * (m ^ word[0]);

@@ -3,7 +3,7 @@
 #include "model/raw.h"
 #include "model/session.h"
 
-_Static_assert(sizeof(struct raw_event) == 72, "the builder's memory per event");
+_Static_assert(sizeof(struct raw_event) == CACHE_LINE, "the builder's memory per event");
 
 struct raw_event *raw_append(struct raw_thread *t)
 {
@@ -15,7 +15,7 @@ struct raw_event *raw_append(struct raw_thread *t)
 		if (vec_grow(&t->chunks, t->nr_chunks, &t->cap_chunks, sizeof(*t->chunks)))
 			return NULL;
 		/* most threads have few events: a huge page each would be too much */
-		chunk = t->nr_chunks ? big_alloc(BIG_PAGE) : malloc(BIG_PAGE);
+		chunk = t->nr_chunks ? big_alloc(BIG_PAGE) : aligned_alloc(CACHE_LINE, BIG_PAGE);
 		if (!chunk)
 			return NULL;
 		t->chunks[t->nr_chunks++] = chunk;

@@ -22,7 +22,7 @@ enum raw_state {
 	RAW_METRICS = 1 << 6,
 };
 
-/* One call. The members of the unions are needed before and after the tree is made, respectively. */
+/* One call: a cache line. The members of the unions are needed before and after the tree is made, respectively. */
 struct raw_event {
 	union { uint64_t call_id, self_ns; };
 	union { uint64_t parent_id, blocked_ns; };
@@ -32,8 +32,6 @@ struct raw_event {
 	uint32_t place;		/* its own (frames.h); then the place where it is shown */
 	uint32_t extra;		/* index into builder.extras; 0: none */
 	uint32_t subtree;
-	uint32_t children;
-	uint32_t position;	/* of a RAW_ROOT among all events */
 	uint16_t probe;
 	union { uint16_t depth, level; };
 	uint16_t caller;	/* number of the caller's level: level, unless it runs on another stack; 0: none */
@@ -75,6 +73,12 @@ struct placed {
 	uint16_t level;		/* of the event around it, plus one; 0: none */
 };
 
+/* A top-level event of a timeline. */
+struct root {
+	struct raw_event *ev;
+	uint32_t position;	/* among all events, once timelines are laid out */
+};
+
 struct raw_thread {
 	uint32_t tid, tgid;
 	uint32_t index;		/* in the session's table */
@@ -85,7 +89,7 @@ struct raw_thread {
 	VEC(struct raw_event *) open;	/* not ended as far as is known, outermost first */
 	VEC(struct loose) loose;
 	VEC(struct placed) placed;
-	VEC(struct raw_event *) roots;	/* RAW_ROOT: top level of their timelines, in the order of the tree */
+	VEC(struct root) roots;		/* RAW_ROOT, in the order of the tree */
 };
 
 static inline struct raw_event *raw_at(const struct raw_thread *t, uint32_t i)

@@ -2,7 +2,7 @@
 /*
  * Hostile ELF files: headers, unwind tables, relocations and code of any content, through everything that looks into
  * them without a symbol table.
- * sources: user/target/image.c user/target/arch*.c user/target/cage.c user/target/scan.c user/target/relocs.c user/target/fde.c user/target/functions.c user/target/flow.c user/target/exits.c user/target/fragments.c user/target/strings.c user/target/anchors.c user/target/climb.c user/target/anchor_syntax.c user/base/error.c
+ * sources: user/target/image.c user/target/arch*.c user/target/cage.c user/target/scan.c user/target/relocs.c user/target/fde.c user/target/functions.c user/target/flow.c user/target/exits.c user/target/fragments.c user/target/strings.c user/target/anchors.c user/target/climb.c user/target/anchor_syntax.c user/base/error.c user/base/mapped.c
  */
 #include <stdio.h>
 #include <stdlib.h>

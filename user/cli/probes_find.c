@@ -119,9 +119,11 @@ int probes_find(const struct probes_options *opt, const struct image_list *image
 		rc = symbols_open(images->images[i], opt->symbols, &s, &err);
 		if (!rc && symbols_glob(s, opt->find, &m, &nr))
 			rc = error_set(&err, ERR_OTHER, -ENOMEM, "out of memory");
+		if (!rc)
+			rc = image_check(images->images[i], &err);
 		if (!rc && !out.f)
 			match_table(images->images[i], s, m, nr);
-		for (size_t k = 0; k < nr && out.f; k++)
+		for (size_t k = 0; k < nr && out.f && !rc; k++)
 			match_json(&out.j, images->images[i], &m[k]);
 		if (!rc && !nr && !missing.kind)
 			say_missing(opt, s, &missing);
@@ -306,6 +308,8 @@ static int find_strings(const struct probes_options *opt, const struct image *im
 	}
 	if (!rc && l.nr)
 		rc = anchor_finder_new(image, anchors, l.nr, &finder, err) ?: symbols_open(image, opt->symbols, &symbols, err);
+	if (!rc)
+		rc = image_check(image, err);
 	if (!rc && l.nr)
 		show_texts(out, image, symbols, &l, finder);
 	*total += l.nr;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/mapped.h"
 #include "target/image.h"
 
 #define MAX_PROGRAM_HEADERS 4096
@@ -45,6 +46,7 @@ static int map_file(struct image *img, struct error *err)
 	img->size = st.st_size;
 	img->dev = st.st_dev;
 	img->inode = st.st_ino;
+	img->modified = st.st_mtim;
 	/*
 	 * Shared, not private: into a private mapping the kernel plants the breakpoints of whoever probes this file
 	 * just now (uprobes.c, valid_vma()), and a function's first byte would read as padding.
@@ -53,6 +55,8 @@ static int map_file(struct image *img, struct error *err)
 	if (map == MAP_FAILED)
 		return error_set(err, ERR_OTHER, -errno, "%s can't be mapped: %s", img->path, strerror(errno));
 	img->bytes = map;
+	img->faults = mapped_faults();
+	img->guard = mapped_guard(map, img->size);
 	return 0;
 }
 
@@ -168,6 +172,9 @@ int image_open(const char *path, struct image **ret, struct error *err)
 		rc = check_header(img, &eh, err);
 	if (!rc)
 		rc = read_segments(img, &eh, err);
+	/* what is wrong with it may be that somebody writes it just now */
+	if (img->bytes && image_check(img, NULL))
+		rc = image_check(img, err);
 	if (rc) {
 		image_close(img);
 		return rc;
@@ -176,12 +183,25 @@ int image_open(const char *path, struct image **ret, struct error *err)
 	return 0;
 }
 
+int image_check(const struct image *img, struct error *err)
+{
+	struct stat st;
+
+	if (!fstat(img->fd, &st) && (uint64_t)st.st_size == img->size && st.st_mtim.tv_sec == img->modified.tv_sec &&
+	    st.st_mtim.tv_nsec == img->modified.tv_nsec && mapped_faults() == img->faults)
+		return 0;
+	return error_set(err, ERR_CHANGED, -ESTALE, "%s or its debug file was changed while it was read; try again when that is "
+			 "done, and restart the program if it runs", img->path);
+}
+
 void image_close(struct image *img)
 {
 	if (!img)
 		return;
-	if (img->bytes)
+	if (img->bytes) {
 		munmap((void *)img->bytes, img->size);
+		mapped_unguard(img->guard);
+	}
 	if (img->fd >= 0)
 		close(img->fd);
 	free(img->segments);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include "base/error.h"
 #include "target/arch.h"
 
@@ -24,12 +25,19 @@ struct image {
 	struct image_segment *segments;	/* PT_LOAD, sorted by vaddr */
 	size_t nr_segments;
 	uint64_t dev, inode;
+	struct timespec modified;	/* when it was opened */
+	int guard;		/* base/mapped.h */
+	unsigned faults;
 };
 
 /* Opens `path` (through /proc/PID/root or /proc/PID/map_files for a process's own view). ERR_INPUT if it is not an
  * ELF64 file of a supported machine or is malformed; the sentence says what. */
 int image_open(const char *path, struct image **ret, struct error *err);
 void image_close(struct image *img);
+
+/* ERR_CHANGED if the file was written to or cut since it was opened: bytes read from it may be zeros or of two versions,
+ * and nothing found in them is to be believed. */
+int image_check(const struct image *img, struct error *err);
 
 /* File offset <-> address, through PT_LOAD. false if not covered by file bytes. */
 bool image_offset_of(const struct image *img, uint64_t vaddr, uint64_t *ret_offset);

@@ -159,8 +159,8 @@ static int search(struct site_search *s, struct error *err)
 	return 0;
 }
 
-int sites_find(struct image *image, const struct engine *engine, const struct site_options *opt,
-	       struct site_list *ret, struct error *err)
+static int find(struct image *image, const struct engine *engine, const struct site_options *opt, struct site_list *ret,
+		struct error *err)
 {
 	static const struct site_options defaults;
 	struct site_search s = { .image = image, .engine = engine, .opt = opt ? opt : &defaults, .list = ret };
@@ -176,6 +176,8 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 	if (!s.reasons)
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	rc = search(&s, err);
+	if (!rc)
+		rc = image_check(image, err);	/* before anything is kept */
 	if (rc)
 		sites_free(ret);
 	else if (cached)
@@ -185,6 +187,18 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	}
 	free(s.reasons);
+	return rc;
+}
+
+int sites_find(struct image *image, const struct engine *engine, const struct site_options *opt,
+	       struct site_list *ret, struct error *err)
+{
+	int rc = find(image, engine, opt, ret, err);
+
+	if (image_check(image, NULL)) {
+		sites_free(ret);
+		rc = image_check(image, err);
+	}
 	return rc;
 }
 

@@ -29,17 +29,18 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 	emit_text(&x->out, "}}");
 }
 
-/* b, n and e of one operation must agree in category, id and name. */
+/* b, n and e of one operation agree in category and id, b and e in their name, too; n is named after what happened in it. */
 static void operation(struct exporter *x, char phase, uint64_t ts_ns, uint32_t thread, const struct pair *pair,
 		      const struct session_mark *m)
 {
 	const struct recording_probe *p = &x->probes[pair->group];
+	const char *name = phase == 'n' ? x->probes[m->probe].label : p->group;
 
 	chrome_item(x, phase, ts_ns, thread);
 	id_member(x, pair->number);
-	chrome_name(x, p->group, p->category);
+	chrome_name(x, name, p->category);
 	if (m)
-		chrome_data(x, &x->out, p->group, m->detail, NULL, x->probes[m->probe].type, 0, true);
+		chrome_data(x, &x->out, name, m->detail, NULL, x->probes[m->probe].type, 0, true);
 	emit_text(&x->out, "}}");
 }
 

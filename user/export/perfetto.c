@@ -435,7 +435,9 @@ static int leave(struct exporter *x, const struct export_event *e)
 
 /* --- marks --- */
 
-static void put_operation(struct exporter *x, enum event_kind type, uint64_t ts_ns, const struct pair *pair)
+/* `name`: of an instant in it; the operation itself has its group's. */
+static void put_operation(struct exporter *x, enum event_kind type, uint64_t ts_ns, const struct pair *pair,
+			  const char *name)
 {
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -447,7 +449,7 @@ static void put_operation(struct exporter *x, enum event_kind type, uint64_t ts_
 		put_track(x, &track, uuid, process_track(x, pair->process));
 	}
 	if (type != SLICE_END) {
-		event.name = (char *)x->probes[pair->group].group;
+		event.name = (char *)(type == INSTANT ? name : x->probes[pair->group].group);
 		event.categories = &category;
 		event.n_categories = 1;
 	}
@@ -481,12 +483,12 @@ static bool paired(struct exporter *x, const struct session_mark *m, const struc
 	switch (p->kind) {
 	case PROBE_KIND_ASYNC_BEGIN:
 		pair = *pairs_open(x->pairs, m, &again);
-		put_operation(x, again ? INSTANT : SLICE_BEGIN, m->ts_ns, &pair);
+		put_operation(x, again ? INSTANT : SLICE_BEGIN, m->ts_ns, &pair, p->label);
 		return true;
 	case PROBE_KIND_ASYNC_END:
 		closed = pairs_close(x->pairs, m, &pair);
 		if (closed)
-			put_operation(x, SLICE_END, m->ts_ns, &pair);
+			put_operation(x, SLICE_END, m->ts_ns, &pair, NULL);
 		return closed;
 	case PROBE_KIND_FLOW_BEGIN:
 		put_flow(x, m, pairs_open(x->pairs, m, &again)->number, false);
@@ -498,7 +500,7 @@ static bool paired(struct exporter *x, const struct session_mark *m, const struc
 		return closed;
 	default:
 		if (*p->group && pairs_find(x->pairs, m)) {
-			put_operation(x, INSTANT, m->ts_ns, pairs_find(x->pairs, m));
+			put_operation(x, INSTANT, m->ts_ns, pairs_find(x->pairs, m), p->label);
 			return true;
 		}
 		return false;
@@ -657,7 +659,7 @@ static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 
 	while (pairs_drain(x->pairs, &pair))
 		if (x->probes[pair.probe].kind == PROBE_KIND_ASYNC_BEGIN)
-			put_operation(x, SLICE_END, end_ns, &pair);
+			put_operation(x, SLICE_END, end_ns, &pair, NULL);
 	put_global(x, 0, "Recording started", session_info(x->s)->tool, false);
 	snprintf(text, sizeof(text), "%llu events, %llu records lost, %llu too deep, %llu cut",
 		 (unsigned long long)c->events, (unsigned long long)c->lost,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json_repair.h"
 #include "base/jsonscan.h"
 #include "base/trace_events.h"
 
@@ -113,6 +114,21 @@ static bool find_events(struct trace_events *t)
 	return true;
 }
 
+/* NULL: it isn't JSON, not even repaired. */
+static json_t *parse(const char *p, size_t n)
+{
+	json_t *o = json_loadb(p, n, 0, NULL);
+	char *copy = o ? NULL : malloc(n + 1);
+
+	if (!copy)
+		return o;
+	memcpy(copy, p, n);
+	json_repair(copy, n);
+	o = json_loadb(copy, n, 0, NULL);
+	free(copy);
+	return o;
+}
+
 int trace_events_next(struct trace_events *t, json_t **ret)
 {
 	const char *end;
@@ -133,7 +149,7 @@ int trace_events_next(struct trace_events *t, json_t **ret)
 		t->truncated = true;
 		return t->failed;
 	}
-	*ret = json_loadb(t->p, end - t->p, JSON_ALLOW_NUL, NULL);
+	*ret = parse(t->p, end - t->p);
 	if (*ret && !json_is_object(*ret)) {
 		json_decref(*ret);
 		*ret = NULL;

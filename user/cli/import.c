@@ -30,6 +30,8 @@ static int run(const char *path, const char *out)
 		fprintf(stderr, "; %llu items have no place in a recording", (unsigned long long)counts.skipped);
 	if (counts.cut)
 		fprintf(stderr, "; %llu calls were cut where they reached out of their caller", (unsigned long long)counts.cut);
+	if (counts.too_deep)
+		fprintf(stderr, "; %llu calls were too deep and left out", (unsigned long long)counts.too_deep);
 	fprintf(stderr, "%s\n", counts.truncated ? "; the file ends in the middle" : "");
 	return 0;
 }

@@ -70,7 +70,7 @@ static int read_profile(struct import *im, char *text, size_t n, const char *nam
 		return import_chrome(im, text + (start - text), end - start, counts, range, err);
 	if (has_key(start, end, "metricTypes") || has_key(start, end, "samples")) {
 		drop_trailing_commas(text, n);
-		return import_metrics(im, start, end - start, counts, err);
+		return import_metrics(im, text + (start - text), end - start, counts, err);
 	}
 	return error_set(err, ERR_INPUT, -EINVAL, "'%s' is neither a Chrome trace (traceEvents) nor a profile with metricTypes; "
 			 "give a file of one of these formats", name);

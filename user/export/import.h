@@ -12,7 +12,8 @@
 struct import_counts {
 	uint64_t events, marks, sums;	/* taken over */
 	uint64_t skipped;	/* items that have no place in a recording */
-	uint64_t cut;		/* calls that reached out of their caller, or were too deep */
+	uint64_t cut;		/* calls that reached out of their caller */
+	uint64_t too_deep;	/* calls that a recording has no room for, RECORD_MAX_DEPTH levels down */
 	bool truncated;		/* the file ends in the middle */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a foreign profile says, collected: processes, threads, probes, arguments and items, each told apart once. */
+/* What a foreign profile says, collected: probes, arguments and items, each told apart once. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "export/import_state.h"
 
-#define MAX_TASKS 20000u	/* processes and threads of one file */
 #define MAX_ARG_BYTES (2ull << 30)
 
 void import_arg_int(struct import_args *a, int field, int64_t v)
@@ -50,8 +49,8 @@ int import_new(struct import **ret)
 	if (!im)
 		return -ENOMEM;
 	im->args_seen = calloc(IMPORT_ARG_SLOTS, sizeof(*im->args_seen));
-	if (!im->args_seen) {
-		free(im);
+	if (!im->args_seen || import_tasks_init(&im->procs) || import_tasks_init(&im->threads)) {
+		import_free(im);
 		return -ENOMEM;
 	}
 	*ret = im;
@@ -62,17 +61,13 @@ void import_free(struct import *im)
 {
 	if (!im)
 		return;
-	for (size_t i = 0; i < im->nr_procs; i++)
-		free((char *)im->procs[i].name);
-	for (size_t i = 0; i < im->nr_threads; i++)
-		free((char *)im->threads[i].name);
+	import_tasks_free(&im->procs);
+	import_tasks_free(&im->threads);
 	for (size_t i = 0; i < im->nr_probes; i++) {
 		free((char *)im->probes[i].label);
 		free((char *)im->probes[i].category);
 		free((char *)im->probes[i].group);
 	}
-	free(im->procs);
-	free(im->threads);
 	free(im->items);
 	free(im->args);
 	free(im->args_seen);
@@ -92,83 +87,11 @@ static void *grow(void *array, size_t nr, size_t *cap, size_t size)
 	return more;
 }
 
-/* A copy that is valid UTF-8 and not too long. */
-static char *copy_text(const char *s, size_t max)
+char *import_copy_text(const char *s, size_t max)
 {
 	size_t n = strnlen(s, max);
 
 	return strndup(s, text_valid_prefix(s, n));
-}
-
-static bool rename_task(const char **name, const char *given)
-{
-	char *copy = copy_text(given, 256);
-
-	if (!copy)
-		return false;
-	free((char *)*name);
-	*name = copy;
-	return true;
-}
-
-uint32_t import_process(struct import *im, uint64_t pid, const char *name)
-{
-	struct recording_process *more;
-	size_t i;
-
-	pid &= 0x7fffffff;
-	for (i = im->nr_procs; i--;)
-		if (im->procs[i].pid == pid)
-			return name && *name && !rename_task(&im->procs[i].name, name) ? IMPORT_NONE : i;
-	if (im->nr_procs == MAX_TASKS)
-		return IMPORT_NONE;
-	more = grow(im->procs, im->nr_procs, &im->cap_procs, sizeof(*more));
-	if (!more)
-		return IMPORT_NONE;
-	im->procs = more;
-	im->procs[im->nr_procs] = (struct recording_process){
-		.pid = pid, .inner_pid = pid, .name = copy_text(name && *name ? name : "process", 256), .cmdline = "",
-		.engine = "import",
-	};
-	return im->procs[im->nr_procs].name ? im->nr_procs++ : IMPORT_NONE;
-}
-
-/* Recordings know a thread by its tid alone. A tid that another process has, too, is given another number. */
-static uint32_t free_tid(const struct import *im, uint32_t tid)
-{
-	for (size_t i = 0; i < im->nr_threads; i++)
-		if (im->threads[i].tid == tid)
-			return 0x7fffffff - im->nr_threads;
-	return tid;
-}
-
-uint32_t import_thread(struct import *im, uint64_t pid, uint64_t tid, const char *name)
-{
-	struct import_thread *more;
-	size_t i;
-
-	pid &= 0x7fffffff;
-	/* most items are of the thread of the one before */
-	if (im->last_thread < im->nr_threads && im->threads[im->last_thread].given == tid &&
-	    im->threads[im->last_thread].pid == pid && !name)
-		return im->last_thread;
-	for (i = 0; i < im->nr_threads; i++)
-		if (im->threads[i].given == tid && im->threads[i].pid == pid) {
-			im->last_thread = i;
-			return name && *name && !rename_task(&im->threads[i].name, name) ? IMPORT_NONE : i;
-		}
-	if (im->nr_threads == MAX_TASKS || import_process(im, pid, NULL) == IMPORT_NONE)
-		return IMPORT_NONE;
-	more = grow(im->threads, im->nr_threads, &im->cap_threads, sizeof(*more));
-	if (!more)
-		return IMPORT_NONE;
-	im->threads = more;
-	im->threads[i] = (struct import_thread){
-		.given = tid, .pid = pid, .tid = free_tid(im, tid & 0x7fffffff),
-		.name = copy_text(name && *name ? name : "thread", 256),
-	};
-	im->last_thread = i;
-	return im->threads[i].name ? im->nr_threads++ : IMPORT_NONE;
 }
 
 static bool same_probe(const struct recording_probe *p, const char *label, const char *category, int type, int kind, int role,
@@ -212,7 +135,7 @@ uint32_t import_probe(struct import *im, const char *label, const char *category
 	if (im->nr_probes == RECORD_MAX_PROBES)
 		return IMPORT_NONE;
 	im->probes[im->nr_probes] = (struct recording_probe){
-		.label = copy_text(label, 256), .category = copy_text(category, 256), .group = copy_text(group, 256),
+		.label = import_copy_text(label, 256), .category = import_copy_text(category, 256), .group = import_copy_text(group, 256),
 		.engine = "import", .function = "", .module = "", .build_id = "", .source = "import", .evidence = "",
 		.refused = "", .type = type, .kind = kind, .role = role, .attached = true,
 	};
@@ -260,7 +183,7 @@ uint32_t import_add(struct import *im, const struct import_item *item)
 	struct import_item *more;
 
 	if (im->nr_items == IMPORT_MAX_ITEMS || item->probe >= im->nr_probes ||
-	    (item->kind != IMPORT_LOSS && item->thread >= im->nr_threads))
+	    (item->kind != IMPORT_LOSS && item->thread >= im->threads.nr))
 		return IMPORT_NONE;
 	more = grow(im->items, im->nr_items, &im->cap_items, sizeof(*more));
 	if (!more)

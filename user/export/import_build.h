@@ -61,6 +61,6 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 /* The two readers: text is UTF-8 JSON with a NUL behind it. */
 int import_chrome(struct import *im, char *text, size_t n, struct import_counts *counts, struct import_range *ret_range,
 		  struct error *err);
-int import_metrics(struct import *im, const char *text, size_t n, struct import_counts *counts, struct error *err);
+int import_metrics(struct import *im, char *text, size_t n, struct import_counts *counts, struct error *err);
 
 #endif

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsonscan.h"
-#include "export/import_build.h"
+#include "base/json_repair.h"
+#include "export/import_state.h"
 #include "model/session.h"
 
 #define MAX_METRICS 64
@@ -28,8 +29,8 @@ struct level {
 
 struct track {
 	uint32_t thread;
-	uint32_t nr;
-	struct level levels[RECORD_MAX_DEPTH];
+	uint32_t nr, cap;
+	struct level *levels;
 };
 
 struct metrics {
@@ -41,8 +42,8 @@ struct metrics {
 	uint32_t *frame_probe, *frame_args;	/* per frame, once it was met */
 	enum meaning meaning[MAX_METRICS];
 	double scale[MAX_METRICS];	/* to ns, for times */
-	struct track *tracks;
-	size_t nr_tracks;
+	struct track *tracks;	/* per thread, IMPORT_MAX_TASKS */
+	size_t nr_tracks;	/* of those, which may be in use */
 	struct import_args args;
 };
 
@@ -104,7 +105,8 @@ static int read_stacks(struct metrics *m, const json_t *stacks)
 	m->nodes = malloc((m->nr_nodes + 1) * sizeof(*m->nodes));
 	m->frame_probe = malloc((m->nr_frames + 1) * sizeof(*m->frame_probe));
 	m->frame_args = malloc((m->nr_frames + 1) * sizeof(*m->frame_args));
-	if (!m->nodes || !m->frame_probe || !m->frame_args)
+	m->tracks = calloc(IMPORT_MAX_TASKS, sizeof(*m->tracks));
+	if (!m->nodes || !m->frame_probe || !m->frame_args || !m->tracks)
 		return -ENOMEM;
 	memset(m->frame_probe, 0xff, m->nr_frames * sizeof(*m->frame_probe));
 	json_array_foreach(stacks, i, s)
@@ -193,19 +195,12 @@ static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
 
 static struct track *track_of(struct metrics *m, uint32_t thread)
 {
-	struct track *more;
-
-	for (size_t i = 0; i < m->nr_tracks; i++)
-		if (m->tracks[i].thread == thread)
-			return &m->tracks[i];
-	if (m->nr_tracks == 1024)
+	if (thread >= IMPORT_MAX_TASKS)
 		return NULL;
-	more = reallocarray(m->tracks, m->nr_tracks + 1, sizeof(*more));
-	if (!more)
-		return NULL;
-	m->tracks = more;
-	more[m->nr_tracks] = (struct track){ .thread = thread };
-	return &more[m->nr_tracks++];
+	m->tracks[thread].thread = thread;
+	if (m->nr_tracks <= thread)
+		m->nr_tracks = thread + 1;
+	return &m->tracks[thread];
 }
 
 /* Ends the innermost call. Its end is where its own time and its children's have passed, or ts_ns if that is known. */
@@ -248,7 +243,7 @@ static int take_sum(struct metrics *m, struct track *t, uint32_t above, const st
 				    .parent = above ? t->levels[above - 1].item : IMPORT_NONE, .args = IMPORT_NONE };
 
 	if (!use_frame(m, s->node, s->marker, &item)) {
-		m->counts->cut++;
+		m->counts->skipped++;
 		return 0;
 	}
 	if (above)
@@ -260,12 +255,20 @@ static int open_level(struct metrics *m, struct track *t, uint32_t node, const s
 {
 	struct import_item item = { .kind = IMPORT_SPAN, .start_ns = s->ts_ns, .end_ns = s->ts_ns, .cpu_ns = UINT64_MAX,
 				    .self_ns = UINT64_MAX, .thread = t->thread, .parent = IMPORT_NONE, .args = IMPORT_NONE };
-	struct level *l = &t->levels[t->nr];
+	struct level *l;
 
-	if (t->nr == RECORD_MAX_DEPTH || !use_frame(m, node, leaf ? s->marker : NULL, &item)) {
-		m->counts->cut++;
+	if (!use_frame(m, node, leaf ? s->marker : NULL, &item)) {
+		m->counts->skipped++;
 		return 0;
 	}
+	if (t->nr == t->cap) {
+		l = reallocarray(t->levels, t->cap ? 2 * t->cap : 8, sizeof(*l));
+		if (!l)
+			return -ENOMEM;
+		t->levels = l;
+		t->cap = t->cap ? 2 * t->cap : 8;
+	}
+	l = &t->levels[t->nr];
 	*l = (struct level){ .node = node, .child_end_ns = s->ts_ns };
 	if (leaf && s->call) {
 		l->own_ns = s->time_ns != UINT64_MAX ? s->time_ns : s->cpu_ns != UINT64_MAX ? s->cpu_ns : 0;
@@ -281,11 +284,13 @@ static int open_level(struct metrics *m, struct track *t, uint32_t node, const s
 /* Opens what is missing of the stack, outermost first; what isn't part of it ends at the sample. */
 static int take_sample(struct metrics *m, struct track *t, const struct sample *s)
 {
-	uint32_t path[RECORD_MAX_DEPTH], nr = 0, keep = 0;
+	uint32_t path[RECORD_MAX_DEPTH], nr = 0, keep = 0, n;
 	int rc = 0;
 
-	for (uint32_t n = s->node; n != IMPORT_NONE && nr < RECORD_MAX_DEPTH; n = m->nodes[n].parent)
+	for (n = s->node; n != IMPORT_NONE && nr < RECORD_MAX_DEPTH; n = m->nodes[n].parent)
 		path[nr++] = n;
+	/* of a deeper stack the innermost part is kept */
+	m->counts->too_deep += n != IMPORT_NONE;
 	while (keep < nr && keep < t->nr && t->levels[keep].node == path[nr - 1 - keep])
 		keep++;
 	if (s->sum && keep + 1 >= nr)
@@ -349,13 +354,17 @@ static int read_samples(struct metrics *m, const json_t *samples, json_int_t los
 	return rc;
 }
 
-int import_metrics(struct import *im, const char *text, size_t n, struct import_counts *counts, struct error *err)
+int import_metrics(struct import *im, char *text, size_t n, struct import_counts *counts, struct error *err)
 {
 	json_error_t where;
-	json_t *root = json_loadb(text, n, JSON_ALLOW_NUL, &where);
+	json_t *root = json_loadb(text, n, 0, &where);
 	struct metrics *m = calloc(1, sizeof(*m));
 	int rc = -ENOMEM;
 
+	if (!root) {
+		json_repair(text, n);
+		root = json_loadb(text, n, 0, &where);
+	}
 	if (m && root) {
 		m->im = im;
 		m->counts = counts;
@@ -369,9 +378,13 @@ int import_metrics(struct import *im, const char *text, size_t n, struct import_
 		free(m->nodes);
 		free(m->frame_probe);
 		free(m->frame_args);
+		for (size_t i = 0; m->tracks && i < m->nr_tracks; i++)
+			free(m->tracks[i].levels);
 		free(m->tracks);
 	}
-	if (!root)
+	if (root && !json_is_array(json_object_get(root, "samples")))
+		rc = error_set(err, ERR_INPUT, -EINVAL, "the profile has no array of samples: nothing can be read from it");
+	else if (!root)
 		rc = error_set(err, ERR_INPUT, -EINVAL, "the profile is not JSON: line %d, column %d: %s", where.line, where.column,
 			       where.text);
 	else if (rc == -E2BIG)

@@ -75,13 +75,13 @@ static uint64_t min_ns(uint64_t a, uint64_t b)
 static int put_sum(struct write *wr, const struct open_call *parent, uint16_t depth, const struct import_item *item)
 {
 	struct rec_aggregate *a = (struct rec_aggregate *)wr->buf.bytes;
-	const struct import_thread *t = &wr->im->threads[item->thread];
+	const struct import_task *t = &wr->im->threads.items[item->thread];
 	uint64_t end = parent ? min_ns(item->end_ns, parent->end_ns) : item->end_ns;
 
 	*a = (struct rec_aggregate){
-		.hdr = { .type = REC_AGGREGATE, .tid = t->tid, .ts_ns = end }, .first_ns = min_ns(item->start_ns, end),
+		.hdr = { .type = REC_AGGREGATE, .tid = t->number, .ts_ns = end }, .first_ns = min_ns(item->start_ns, end),
 		.total_ns = item->cpu_ns, .call_id = wr->next_id++, .parent_id = parent ? parent->id : 0, .hits = item->hits,
-		.probe = item->probe, .tgid = t->pid, .depth = depth,
+		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = depth,
 	};
 	if (parent && a->first_ns < parent->start_ns)
 		a->first_ns = min_ns(parent->start_ns, end);
@@ -114,7 +114,7 @@ static int close_call(struct write *wr, uint32_t thread)
 	struct open_call c = st->open[--st->nr];
 	struct open_call *outer = st->nr ? &st->open[st->nr - 1] : NULL;
 	const struct import_item *item = &wr->im->items[c.item];
-	const struct import_thread *t = &wr->im->threads[thread];
+	const struct import_task *t = &wr->im->threads.items[thread];
 	struct rec_end *e = (struct rec_end *)wr->buf.bytes;
 	uint64_t off;
 	int rc = 0;
@@ -127,9 +127,9 @@ static int close_call(struct write *wr, uint32_t thread)
 	}
 	off = off_cpu(&c, item);
 	*e = (struct rec_end){
-		.hdr = { REC_END, sizeof(*e), t->tid, c.end_ns }, .begin_ns = c.start_ns, .call_id = c.id,
+		.hdr = { REC_END, sizeof(*e), t->number, c.end_ns }, .begin_ns = c.start_ns, .call_id = c.id,
 		.parent_id = outer ? outer->id : 0, .sp = 0x7fff00000000 - 64ull * st->nr, .off_cpu_ns = off,
-		.probe = item->probe, .tgid = t->pid, .depth = st->nr, .flags = item->flags,
+		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = st->nr, .flags = item->flags,
 	};
 	if (st->floor_ns < c.end_ns)
 		st->floor_ns = c.end_ns;
@@ -162,7 +162,7 @@ static int close_until(struct write *wr, uint64_t ns)
 static int open_call(struct write *wr, uint32_t index, struct open_call c)
 {
 	const struct import_item *item = &wr->im->items[index];
-	const struct import_thread *t = &wr->im->threads[item->thread];
+	const struct import_task *t = &wr->im->threads.items[item->thread];
 	struct stack *st = &wr->stacks[item->thread];
 	struct rec_begin *b = (struct rec_begin *)wr->buf.bytes;
 	int rc;
@@ -177,9 +177,9 @@ static int open_call(struct write *wr, uint32_t index, struct open_call c)
 		st->cap = cap;
 	}
 	*b = (struct rec_begin){
-		.hdr = { .type = REC_BEGIN, .tid = t->tid, .ts_ns = c.start_ns }, .call_id = c.id,
+		.hdr = { .type = REC_BEGIN, .tid = t->number, .ts_ns = c.start_ns }, .call_id = c.id,
 		.parent_id = st->nr ? st->open[st->nr - 1].id : 0, .sp = 0x7fff00000000 - 64ull * st->nr,
-		.probe = item->probe, .tgid = t->pid, .depth = st->nr,
+		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = st->nr,
 	};
 	b->arg_bytes = put_args(wr, item, sizeof(*b));
 	rc = put(wr);
@@ -206,7 +206,7 @@ static int write_span(struct write *wr, uint32_t index)
 			return rc;
 	}
 	if (st->nr == RECORD_MAX_DEPTH) {
-		wr->counts->cut++;
+		wr->counts->too_deep++;
 		return 0;
 	}
 	if (c.start_ns < st->floor_ns)
@@ -246,7 +246,7 @@ static int write_sum(struct write *wr, uint32_t index)
 
 static int write_mark(struct write *wr, const struct import_item *item)
 {
-	const struct import_thread *t = &wr->im->threads[item->thread];
+	const struct import_task *t = &wr->im->threads.items[item->thread];
 	struct stack *st = &wr->stacks[item->thread];
 	struct rec_begin *b = (struct rec_begin *)wr->buf.bytes;
 
@@ -257,9 +257,9 @@ static int write_mark(struct write *wr, const struct import_item *item)
 			return rc;
 	}
 	*b = (struct rec_begin){
-		.hdr = { .type = REC_MARK, .tid = t->tid, .ts_ns = item->start_ns }, .call_id = wr->next_id++,
+		.hdr = { .type = REC_MARK, .tid = t->number, .ts_ns = item->start_ns }, .call_id = wr->next_id++,
 		.parent_id = st->nr ? st->open[st->nr - 1].id : 0, .sp = 0x7fff00000000 - 64ull * st->nr,
-		.probe = item->probe, .tgid = t->pid, .depth = st->nr,
+		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = st->nr,
 	};
 	b->arg_bytes = put_args(wr, item, sizeof(*b));
 	wr->im->probes[item->probe].stats.calls++;
@@ -329,7 +329,7 @@ static int write_items(struct write *wr)
 	}
 	if (!rc)
 		rc = close_until(wr, UINT64_MAX);
-	for (size_t i = 0; !rc && i < im->nr_threads; i++)
+	for (size_t i = 0; !rc && i < im->threads.nr; i++)
 		while (!rc && wr->stacks[i].nr)
 			rc = close_call(wr, i);
 	return rc;
@@ -340,12 +340,17 @@ static int write_tables(struct write *wr)
 	struct import *im = wr->im;
 	int rc = recording_write_probes(wr->w, im->probes, im->nr_probes);
 
-	for (size_t i = 0; !rc && i < im->nr_procs; i++)
-		rc = recording_write_process(wr->w, &im->procs[i]);
-	for (size_t i = 0; !rc && i < im->nr_threads; i++) {
-		const struct recording_thread t = { .tid = im->threads[i].tid, .pid = im->threads[i].pid,
-			.name = im->threads[i].name,
-			.main = im->threads[i].tid == im->threads[i].pid || !strcmp(im->threads[i].name, "CrRendererMain") };
+	for (size_t i = 0; !rc && i < im->procs.nr; i++) {
+		const struct import_task *task = &im->procs.items[i];
+		const struct recording_process p = { .pid = task->number, .inner_pid = task->number, .name = task->name,
+						     .cmdline = "", .engine = "import" };
+
+		rc = recording_write_process(wr->w, &p);
+	}
+	for (size_t i = 0; !rc && i < im->threads.nr; i++) {
+		const struct import_task *task = &im->threads.items[i];
+		const struct recording_thread t = { .tid = task->number, .pid = import_pid(im, i), .name = task->name,
+			.main = task->number == import_pid(im, i) || !strcmp(task->name, "CrRendererMain") };
 
 		rc = recording_write_thread(wr->w, &t);
 	}
@@ -377,12 +382,12 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 	find_range(im, &range.base_ns, &range.end_ns);
 	wr.order = malloc((im->nr_items + 1) * sizeof(*wr.order));
 	wr.next_sum = calloc(im->nr_items + 1, sizeof(*wr.next_sum));
-	wr.stacks = calloc(im->nr_threads + 1, sizeof(*wr.stacks));
+	wr.stacks = calloc(im->threads.nr + 1, sizeof(*wr.stacks));
 	if (wr.order && wr.next_sum && wr.stacks)
 		rc = write_tables(&wr);
 	if (!rc)
 		rc = write_items(&wr);
-	for (size_t i = 0; wr.stacks && i < im->nr_threads; i++)
+	for (size_t i = 0; wr.stacks && i < im->threads.nr; i++)
 		free(wr.stacks[i].open);
 	free(wr.stacks);
 	free(wr.order);
@@ -393,13 +398,18 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 		return error_set(err, rc == -ENOMEM ? ERR_OTHER : ERR_OUTPUT, rc, "can't write what '%s' says as a recording: %s",
 				 name, strerror(-rc));
 	}
+	if (counts->skipped && !im->nr_items && !range.end_ns) {
+		recording_writer_abort(w);
+		return error_set(err, ERR_INPUT, -EINVAL, "nothing in '%s' has a place in a recording: its items lack a time, "
+				 "a phase or a stack, or are no JSON", name);
+	}
 	if (counts->truncated && !counts->events && !counts->sums && !counts->marks) {
 		recording_writer_abort(w);
 		return error_set(err, ERR_INPUT, -EINVAL, "'%s' ends before anything that could be taken over; is it whole?", name);
 	}
 	info.begin_ns = range.base_ns;
 	info.end_ns = range.end_ns > range.base_ns ? range.end_ns : range.base_ns + 1;
-	info.target_pid = im->nr_procs ? im->procs[0].pid : 0;
+	info.target_pid = im->procs.nr ? im->procs.items[0].number : 0;
 	info.truncated = counts->truncated;
 	return recording_writer_finish(w, &info, im->probes, im->nr_probes, err);
 }

@@ -101,7 +101,7 @@ static void test_damaged(void **state)
 	EXPECT("{\"traceEvents\"[{\"name\":\"a\"}]}", "!");
 	EXPECT("[{\"name\":\"a\"}{\"name\":\"b\"}]", "E22");
 	EXPECT("[{\"name\":\"a\"}}", "E22");
-	EXPECT("[{\"name\":\"\xff\xfe\"},{\"name\":\"b\"}]", "- b ");
+	EXPECT("[{\"name\":\"\xff\xfe\"},{\"name\":\"b\"}]", "\?\? b ");
 }
 
 /* More than one buffer holds; one event that never ends is given up before it takes all memory. */

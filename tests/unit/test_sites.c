@@ -197,6 +197,44 @@ static void test_candidates(void **state)
 	unlink(m.path);
 }
 
+/* Fourteen functions refer to the same text; the sixth is called. */
+static void test_many_candidates(void **state)
+{
+	struct made_elf m;
+	struct found f;
+	uint64_t text, one, other;
+
+	(void)state;
+	made_begin(&m);
+	text = made_text(&m, "Of::many");
+	one = made_text(&m, "Calls::sixth");
+	other = made_text(&m, "Calls::none");
+	for (int i = 1; i <= 16; i++) {
+		made_function(&m, i);
+		made_branch(&m, 20 + i);
+		if (i == 15)
+			made_call(&m, 6);
+		made_label(&m, 40 + i);
+		made_leave(&m);
+		made_label(&m, 20 + i);
+		made_lea(&m, i < 15 ? text : i == 15 ? one : other);
+		made_jump(&m, 40 + i);
+	}
+	made_end(&m, "many");
+	find(&m, "[many]\nanchor = Of::many\n", true, &f);
+	IS_REFUSED("many", "more than 8 functions");
+	drop(&f);
+	find(&m, "[many]\nanchor = Of::many\n[caller]\nanchor = Calls::sixth\ncalls = many\n", true, &f);
+	IS_AT("many", 6);
+	IS_AT("caller", 15);
+	drop(&f);
+	find(&m, "[many]\nanchor = Of::many\n[caller]\nanchor = Calls::none\ncalls = many\n", true, &f);
+	IS_REFUSED("many", "more than 8 functions");
+	IS_REFUSED("caller", "does not call that of [many]");
+	drop(&f);
+	unlink(m.path);
+}
+
 #define PROBES "[layout]\nanchor = ^View::layout\n[none]\nanchor = Paint::c\n"
 
 /* Finds PROBES through the cache; says whether it was used, and that the result is right either way. */
@@ -300,7 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_agreement), cmocka_unit_test(test_inlined), cmocka_unit_test(test_fallbacks),
-		cmocka_unit_test(test_candidates), cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_candidates), cmocka_unit_test(test_many_candidates), cmocka_unit_test(test_cache),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,7 +8,8 @@
 #include "target/cage.h"
 #include "target/site_list.h"
 
-#define MAX_CANDIDATES 8	/* functions that hits are to tell apart; more are no finding */
+#define MAX_CANDIDATES 256	/* functions that a probe's anchors mean before its calls are looked at */
+#define MAX_SITES 8		/* those that remain, which hits are to tell apart; more are no finding */
 #define SMALL_FUNCTION 0x400	/* bytes of a function that a call is looked for through */
 
 /* What is known of one probe on the way. */
@@ -286,6 +287,14 @@ static void for_each_call(const struct leads *l, void (*look)(const struct leads
 					look(l, &l->v[i], &l->v[k]);
 }
 
+static void refuse_many(struct lead *lead)
+{
+	if (!lead->many && lead->nr <= MAX_SITES)
+		return;
+	snprintf(lead->reason, sizeof(lead->reason), "its anchors mean more than %d functions", MAX_SITES);
+	lead->nr = 0;
+}
+
 static void write_evidence(const struct leads *l, const struct lead *lead, const struct anchor_match *m,
 			   struct site *s)
 {
@@ -322,11 +331,9 @@ static int emit(struct site_search *search, const struct leads *l, size_t i)
 
 	if (!lead->probe->nr_anchors)
 		return 0;	/* what the symbols say stands */
-	if (lead->many)
-		snprintf(reason, SITE_REASON_MAX, "its anchors mean more than %d functions", MAX_CANDIDATES);
-	else if (!lead->nr)
+	if (!lead->nr)
 		snprintf(reason, SITE_REASON_MAX, "%s", lead->reason);
-	for (size_t k = 0; k < lead->nr && !lead->many; k++) {
+	for (size_t k = 0; k < lead->nr; k++) {
 		struct site *s = site_list_add(search->list, lead->probe);
 
 		if (!s)
@@ -378,6 +385,8 @@ int sites_from_anchors(struct site_search *search, struct error *err)
 			for_each_call(&l, check_call);
 			for_each_call(&l, settle_inlined);
 		}
+		for (size_t i = 0; i < l.nr; i++)
+			refuse_many(&l.v[i]);
 		for (size_t i = 0; i < l.nr && !rc; i++)
 			if (l.v[i].wanted && emit(search, &l, i))
 				rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");

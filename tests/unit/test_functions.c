@@ -157,6 +157,73 @@ static void test_switch(void **state)
 	close_code(&m, &o);
 }
 
+/* lea table,%rcx; movslq (%rcx,%rax,4),%rax */
+static uint64_t begin_switch(struct made_elf *m, int label)
+{
+	uint64_t table;
+
+	m->rodata = (m->rodata + 7) & ~7ull;
+	table = MADE_RODATA + m->rodata;
+	made_function(m, label);
+	made(m, 0x48, 0x8d, 0x0d);
+	made_s32(m, (int64_t)table - (int64_t)(made_here(m) + 4));
+	made(m, 0x48, 0x63, 0x04, 0x81);
+	m->rodata += 8;
+	return table;
+}
+
+static void fill_table(struct made_elf *m, uint64_t table)
+{
+	int32_t offset = made_here(m) - table;
+
+	memcpy(m->bytes + table, &offset, 4);
+}
+
+/* Near a switch: which jumps through registers are its own, and which lead to who knows where. */
+static void test_indirect_tail_jumps(void **state)
+{
+	uint64_t exits[8], table;
+	struct made_elf m;
+	struct opened o;
+	bool complete;
+
+	(void)state;
+	made_begin(&m);
+	table = begin_switch(&m, 1);	/* add %rax,%rcx; notrack jmp *%rcx: as GCC has it */
+	made(&m, 0x48, 0x01, 0xc1, 0x3e, 0xff, 0xe1);
+	fill_table(&m, table);
+	made_leave(&m);
+	table = begin_switch(&m, 2);	/* add %rcx,%rax; jmp *%rax, then mov 16(%rdi),%rax; jmp *%rax */
+	made(&m, 0x48, 0x01, 0xc8, 0xff, 0xe0);
+	fill_table(&m, table);
+	made(&m, 0x48, 0x8b, 0x47, 0x10, 0xff, 0xe0);
+	table = begin_switch(&m, 3);	/* the same before the switch's jump: je over mov (%rdi),%rdx; jmp *%rdx */
+	made(&m, 0x48, 0x01, 0xc8, 0x74, 0x05, 0x48, 0x8b, 0x17, 0xff, 0xe2, 0xff, 0xe0);
+	fill_table(&m, table);
+	made_leave(&m);
+	table = begin_switch(&m, 4);	/* the sum is loaded over: mov (%rax),%rax; jmp *%rax */
+	made(&m, 0x48, 0x01, 0xc8, 0x48, 0x8b, 0x00, 0xff, 0xe0);
+	fill_table(&m, table);
+	made_leave(&m);
+	table = begin_switch(&m, 5);	/* through one of the machine's newer registers: mov %rcx,%r9; mov %rax,%r8; add %r9,%r8 */
+	made(&m, 0x49, 0x89, 0xc9, 0x49, 0x89, 0xc0, 0x4d, 0x01, 0xc8, 0x41, 0xff, 0xe0);
+	fill_table(&m, table);
+	made_leave(&m);
+	made_function(&m, 6);
+	made_leave(&m);
+	made_end(&m, "indirect");
+	open_code(&m, &o);
+	assert_int_equal(exits_of(&o, m.label[1], exits, &complete), 1);
+	assert_true(complete);
+	for (int label = 2; label <= 4; label++) {
+		exits_of(&o, m.label[label], exits, &complete);
+		assert_false(complete);
+	}
+	assert_int_equal(exits_of(&o, m.label[5], exits, &complete), 1);
+	assert_true(complete);
+	close_code(&m, &o);
+}
+
 /* A function ends where padding leads up to the grid, also if the next one isn't recognised; a trap inside is no end. */
 static void test_ends(void **state)
 {
@@ -390,7 +457,8 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits), cmocka_unit_test(test_exits_of_parts), cmocka_unit_test(test_switch), cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_exits), cmocka_unit_test(test_exits_of_parts), cmocka_unit_test(test_switch), cmocka_unit_test(test_indirect_tail_jumps),
+		cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
 		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_cage), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
 	};
 

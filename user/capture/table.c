@@ -123,7 +123,7 @@ static enum attach_kind choose_kind(const struct engine *e, const struct site *s
 	/* one without any way out never returns: its calls end by being unwound */
 	if (s->exits_complete)
 		return ATTACH_EXITS;
-	*ret_refused = "it needs exit probes, but not every way out of the function could be found";
+	*ret_refused = "it needs exit probes, but not every way out of the function is certain (a jump that only its run decides)";
 	return ATTACH_NONE;
 }
 

@@ -219,6 +219,7 @@ static void json_site(struct jsonout *j, const struct found *m, const struct sit
 		jsonout_u64(j, "offset", s->offset);
 		jsonout_u64(j, "size", s->size);
 		jsonout_u64(j, "exits", s->nr_exits);
+		jsonout_bool(j, "all_exits", s->exits_complete);
 		jsonout_u64(j, "arguments", s->nr_args);
 		jsonout_text(j, "source", site_source_name(s->source));
 		jsonout_text(j, "evidence", s->evidence);

@@ -30,6 +30,10 @@ struct insn {
 	uint8_t cls;		/* enum insn_class */
 	bool has_target;
 	bool memory;		/* INSN_JUMP_INDIRECT: through a pointer in memory that is no table (its index isn't scaled) */
+	/* The general register, by the machine's number, that INSN_JUMP_INDIRECT jumps to or another instruction sets; -1:
+	 * none, or one that isn't told. Told are moves, loads, addresses, and sums of two registers of pointer size (`sum`). */
+	int8_t reg;
+	bool sum;
 	uint64_t target;	/* vaddr; also of rip-relative memory operands */
 };
 

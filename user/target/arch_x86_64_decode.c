@@ -56,7 +56,7 @@ struct cursor {
 	const uint8_t *p;	/* its first byte */
 	size_t avail;		/* bytes that may be looked at, at most 15 */
 	size_t pos;		/* bytes consumed */
-	bool opsize, addrsize, rex_w, rex_b;
+	bool opsize, addrsize, rex_w, rex_r, rex_b;
 	uint8_t rep;		/* f2, f3 or 0 */
 	uint8_t map, opcode;
 	uint8_t modrm;
@@ -295,10 +295,11 @@ static bool decode(struct cursor *c)
 			c->addrsize |= b == 0x67;
 			if (b == 0xf2 || b == 0xf3)
 				c->rep = b;
-			c->rex_w = c->rex_b = false;	/* a REX that isn't the last prefix is ignored */
+			c->rex_w = c->rex_r = c->rex_b = false;	/* a REX that isn't the last prefix is ignored */
 			break;
 		case 'r':
 			c->rex_w = b & 8;
+			c->rex_r = b & 4;
 			c->rex_b = b & 1;
 			break;
 		case '2':
@@ -314,6 +315,47 @@ static bool decode(struct cursor *c)
 			return take_operands(c, how);
 		}
 	}
+}
+
+/* The registers of a ModRM byte: the one in its middle, and the one in its place of a memory operand. */
+static int reg_of(const struct cursor *c)
+{
+	return (c->modrm >> 3 & 7) + 8 * c->rex_r;
+}
+
+static int rm_of(const struct cursor *c)
+{
+	return (c->modrm & 7) + 8 * c->rex_b;
+}
+
+/* Which register it sets, where that is told (struct insn). */
+static void classify_register(const struct cursor *c, struct insn *insn)
+{
+	bool registers = c->modrm >> 6 == 3;
+
+	if (c->opcode >= 0x58 && c->opcode <= 0x5f) {
+		insn->reg = (c->opcode & 7) + 8 * c->rex_b;
+		return;
+	}
+	switch (c->opcode) {
+	case 0x01:	/* add r, r/m */
+	case 0x89:	/* mov r, r/m */
+		insn->reg = registers ? rm_of(c) : -1;
+		break;
+	case 0x03:	/* add r/m, r */
+	case 0x63:	/* movslq */
+	case 0x8b:	/* mov r/m, r */
+	case 0x8d:	/* lea */
+		insn->reg = reg_of(c);
+		break;
+	case 0xc7:	/* mov imm, r/m */
+		insn->reg = registers ? rm_of(c) : -1;
+		break;
+	default:
+		if (c->opcode >= 0xb8 && c->opcode <= 0xbf)
+			insn->reg = (c->opcode & 7) + 8 * c->rex_b;
+	}
+	insn->sum = registers && c->rex_w && (c->opcode == 0x01 || c->opcode == 0x03);
 }
 
 static void classify_one_byte(const struct cursor *c, struct insn *insn)
@@ -346,6 +388,7 @@ static void classify_one_byte(const struct cursor *c, struct insn *insn)
 		case 4: case 5:
 			insn->cls = INSN_JUMP_INDIRECT;
 			insn->memory = c->modrm >> 6 != 3 && !c->index;
+			insn->reg = c->modrm >> 6 == 3 ? rm_of(c) : -1;
 			break;
 		}
 		break;
@@ -359,12 +402,16 @@ static void classify(const struct cursor *c, uint64_t vaddr, struct insn *insn)
 {
 	uint64_t end = vaddr + insn->length;
 
-	if (c->map == MAP_ONE)
+	if (c->map == MAP_ONE) {
+		classify_register(c, insn);
 		classify_one_byte(c, insn);
-	else if (c->map == MAP_0F && (c->opcode & 0xf0) == 0x80)
+	} else if (c->map == MAP_0F && ((c->opcode & 0xf0) == 0x40 || (c->opcode & 0xf6) == 0xb6)) {
+		insn->reg = reg_of(c);	/* cmov, movzx, movsx */
+	} else if (c->map == MAP_0F && (c->opcode & 0xf0) == 0x80) {
 		insn->cls = INSN_BRANCH;
-	else if (c->map == MAP_0F && (c->opcode == 0x0b || c->opcode == 0xb9 || c->opcode == 0xff))
+	} else if (c->map == MAP_0F && (c->opcode == 0x0b || c->opcode == 0xb9 || c->opcode == 0xff)) {
 		insn->cls = INSN_STOP;
+	}
 
 	if (insn->cls == INSN_CALL || insn->cls == INSN_JUMP || insn->cls == INSN_BRANCH) {
 		bool rel32 = c->map == MAP_0F || c->opcode == 0xe8 || c->opcode == 0xe9;
@@ -381,7 +428,7 @@ void x86_decode(const uint8_t *code, size_t avail, uint64_t vaddr, struct insn *
 {
 	struct cursor c = { .p = code, .avail = avail < 15 ? avail : 15 };
 
-	*ret = (struct insn){ .cls = INSN_OTHER };
+	*ret = (struct insn){ .cls = INSN_OTHER, .reg = -1 };
 	if (!decode(&c)) {
 		ret->cls = INSN_INVALID;
 		return;
@@ -411,7 +458,7 @@ bool x86_nop(const uint8_t *code, size_t avail)
 enum cost_class x86_cost(const uint8_t *code, size_t avail)
 {
 	struct cursor c = { .p = code, .avail = avail < 15 ? avail : 15 };
-	struct insn insn = { .cls = INSN_OTHER };
+	struct insn insn = { .cls = INSN_OTHER, .reg = -1 };
 
 	if (!decode(&c))
 		return COST_UNKNOWN;

@@ -15,6 +15,7 @@ struct exits {
 	size_t cap, nr;
 	bool complete;
 	uint64_t table_at;	/* vaddr of the last instruction that formed the address of a jump table */
+	uint32_t sums;		/* registers that were added to since: a table's address plus one of its entries */
 };
 
 static bool inside(const struct exits *e, uint64_t vaddr)
@@ -89,6 +90,28 @@ static bool is_own_part(struct exits *e, uint64_t target)
 	return true;
 }
 
+/*
+ * A switch adds an entry to its table's address and jumps there. A tail call jumps to what it loaded, and may stand near
+ * a switch: whatever a register was set to otherwise is none of the table's, and sums don't outlive the place where the
+ * code doesn't go on.
+ */
+static void follow_sums(struct exits *e, uint64_t vaddr, const struct insn *insn)
+{
+	if (!e->table_at || vaddr - e->table_at > TABLE_REACH || insn->cls == INSN_RET || insn->cls == INSN_STOP ||
+	    insn->cls == INSN_JUMP || insn->cls == INSN_JUMP_INDIRECT)
+		e->sums = 0;
+	else if (insn->reg >= 0 && insn->sum)
+		e->sums |= 1u << insn->reg;
+	else if (insn->reg >= 0)
+		e->sums &= ~(1u << insn->reg);
+}
+
+/* Through a register, or an index: by a table that leads back into the function, or to who knows where? */
+static bool is_switch(const struct exits *e, uint64_t vaddr, const struct insn *insn)
+{
+	return insn->reg >= 0 && (e->sums & 1u << insn->reg) && vaddr - e->table_at <= TABLE_REACH;
+}
+
 static bool look(void *ctx, uint64_t vaddr, const struct insn *insn)
 {
 	struct exits *e = ctx;
@@ -112,10 +135,11 @@ static bool look(void *ctx, uint64_t vaddr, const struct insn *insn)
 	case INSN_JUMP_INDIRECT:
 		if (insn->memory)
 			add_exit(e, vaddr);	/* through a vtable or the GOT */
-		else if (!e->table_at || vaddr - e->table_at > TABLE_REACH)
+		else if (!is_switch(e, vaddr, insn))
 			e->complete = false;
 		break;
 	}
+	follow_sums(e, vaddr, insn);
 	return true;
 }
 
@@ -127,6 +151,7 @@ size_t function_exits(const struct code_map *map, const struct function *f, uint
 	/* looking at one part may bring up another */
 	for (size_t i = 0; i < e.nr_parts; i++) {
 		e.table_at = 0;
+		e.sums = 0;
 		/* what can't be decoded may hide a way out */
 		if (function_walk(map, &e.parts[i], look, &e) < e.parts[i].end)
 			e.complete = false;

@@ -16,8 +16,9 @@
 #define BUFFER_BYTES (256 << 10)
 
 struct outfile {
-	char *path, *temporary;	/* temporary is NULL for standard output */
+	char *path, *temporary;	/* temporary is NULL for standard output, and for a file that has no name yet */
 	int fd, error;
+	bool nameless;		/* what is killed leaves nothing behind */
 	uint64_t bytes;
 	size_t fill;
 	char *buffer;
@@ -30,7 +31,7 @@ static void outfile_free(struct outfile *f)
 {
 	if (f->gzip)
 		deflateEnd(&f->z);
-	if (f->fd >= 0 && f->temporary)
+	if (f->fd >= 0 && f->fd != STDOUT_FILENO)
 		close(f->fd);
 	free(f->packed);
 	free(f->buffer);
@@ -47,18 +48,42 @@ static bool ends_in(const char *s, const char *tail)
 }
 
 /* A name beside the target that nobody can guess, so that a shared folder can't be prepared for us. */
-static int open_temporary(struct outfile *f)
+static int choose_name(struct outfile *f)
 {
 	uint64_t r;
 
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		return -EIO;
+	free(f->temporary);
+	if (asprintf(&f->temporary, "%s.%016llx.tmp", f->path, (unsigned long long)r) >= 0)
+		return 0;
+	f->temporary = NULL;
+	return -ENOMEM;
+}
+
+/* A file without a name in the target's folder, where its system has such; it is given one when it is complete. */
+static bool open_nameless(struct outfile *f)
+{
+	const char *slash = strrchr(f->path, '/');
+	char *folder = slash ? strndup(f->path, slash - f->path + 1) : strdup(".");
+
+	/* the only way to its name goes through /proc */
+	if (folder && !access("/proc/self/fd", X_OK))
+		f->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(folder);
+	f->nameless = f->fd >= 0;
+	return f->nameless;
+}
+
+static int open_temporary(struct outfile *f)
+{
+	if (open_nameless(f))
+		return 0;
 	for (int tries = 0; tries < 16; tries++) {
-		if (getrandom(&r, sizeof(r), 0) != sizeof(r))
-			return -EIO;
-		free(f->temporary);
-		if (asprintf(&f->temporary, "%s.%016llx.tmp", f->path, (unsigned long long)r) < 0) {
-			f->temporary = NULL;
-			return -ENOMEM;
-		}
+		int rc = choose_name(f);
+
+		if (rc)
+			return rc;
 		f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (f->fd >= 0)
 			return 0;
@@ -66,6 +91,25 @@ static int open_temporary(struct outfile *f)
 			return -errno;
 	}
 	return -EEXIST;
+}
+
+/* A name that is taken can't be given, only moved to: one of our own comes between. */
+static int name_it(struct outfile *f)
+{
+	char proc[40];
+
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", f->fd);
+	for (int tries = 0; tries < 16; tries++) {
+		int rc = choose_name(f);
+
+		if (rc)
+			return rc;
+		if (!linkat(AT_FDCWD, proc, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW))
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
 }
 
 int outfile_open(const char *path, struct outfile **ret, struct error *err)
@@ -263,11 +307,13 @@ int outfile_commit(struct outfile *f, struct error *err)
 {
 	int rc = flush(f, Z_FINISH);
 
-	if (!rc && f->temporary) {
+	if (!rc && (f->temporary || f->nameless)) {
 		/* EINVAL: a file system that has no fsync; nothing to be done about it */
 		if (fsync(f->fd) && errno != EINVAL)
 			rc = -errno;
-		else if (rename(f->temporary, f->path))
+		if (!rc && f->nameless)
+			rc = name_it(f);
+		if (!rc && rename(f->temporary, f->path))
 			rc = -errno;
 	}
 	if (rc) {

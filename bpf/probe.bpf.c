@@ -185,6 +185,25 @@ static __always_inline struct frame *parent_of(struct task_struct *task, struct 
 	return found ? frame_at(t, found - 1) : NULL;
 }
 
+/* Do these two probes stand on one function? */
+static __noinline bool same_function(__u32 probe, __u32 other)
+{
+	struct probe_spec *a = bpf_map_lookup_elem(&specs, &probe), *b = bpf_map_lookup_elem(&specs, &other);
+
+	return a && b && a->vaddr == b->vaddr;
+}
+
+/*
+ * Where a mark and a call are probes of one function, the call that began at this stack pointer isn't gone: the mark lies
+ * in it. NULL: there is no such call.
+ */
+static __always_inline struct frame *own_call(struct thread *t, __u64 cookie, __u64 sp)
+{
+	struct frame *f = t->top ? frame_at(t, t->top - 1) : NULL;
+
+	return f && f->sp == sp && same_function(COOKIE_PROBE(cookie), f->probe) ? f : NULL;
+}
+
 static __noinline int begin_deep(struct thread *t, __u32 probe)
 {
 	struct frame *f = frame_at(t, RECORD_MAX_DEPTH - 1);
@@ -324,7 +343,9 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	__u64 now, sp;
 
 	sp = PT_REGS_SP(ctx);
-	parent = parent_of(task, t, sp, &flags, &parent_top);
+	parent = cookie & COOKIE_MARK ? own_call(t, cookie, sp) : NULL;
+	if (!parent)
+		parent = parent_of(task, t, sp, &flags, &parent_top);
 	if (cookie & COOKIE_MARK) {
 		put_mark(ctx, t, cookie, parent, sp, flags);
 		return 1;

@@ -68,23 +68,15 @@ void import_free(struct import *im)
 		free((char *)im->probes[i].category);
 		free((char *)im->probes[i].group);
 	}
+	for (size_t i = 0; i < im->nr_metrics; i++) {
+		free(im->metric_names[i]);
+		free(im->metric_units[i]);
+	}
 	free(im->items);
+	free(im->metrics);
 	free(im->args);
 	free(im->args_seen);
 	free(im);
-}
-
-/* Room for one more in an array that doubles; NULL without memory. */
-static void *grow(void *array, size_t nr, size_t *cap, size_t size)
-{
-	void *more;
-
-	if (nr < *cap)
-		return array;
-	more = reallocarray(array, *cap ? 2 * *cap : 64, size);
-	if (more)
-		*cap = *cap ? 2 * *cap : 64;
-	return more;
 }
 
 char *import_copy_text(const char *s, size_t max)
@@ -178,19 +170,65 @@ uint32_t import_keep_args(struct import *im, const struct import_args *a)
 	return *seen;
 }
 
+static bool make_room(struct import *im)
+{
+	size_t cap = im->cap_items ? 2 * im->cap_items : 64;
+	struct import_item *more;
+	uint64_t *metrics;
+
+	if (im->nr_items < im->cap_items)
+		return true;
+	more = reallocarray(im->items, cap, sizeof(*more));
+	if (!more)
+		return false;
+	im->items = more;
+	if (im->nr_metrics) {
+		metrics = reallocarray(im->metrics, cap * im->nr_metrics, sizeof(*metrics));
+		if (!metrics)
+			return false;
+		im->metrics = metrics;
+	}
+	im->cap_items = cap;
+	return true;
+}
+
 uint32_t import_add(struct import *im, const struct import_item *item)
 {
-	struct import_item *more;
-
 	if (im->nr_items == IMPORT_MAX_ITEMS || item->probe >= im->nr_probes ||
-	    (item->kind != IMPORT_LOSS && item->thread >= im->threads.nr))
+	    (item->kind != IMPORT_LOSS && item->thread >= im->threads.nr) || !make_room(im))
 		return IMPORT_NONE;
-	more = grow(im->items, im->nr_items, &im->cap_items, sizeof(*more));
-	if (!more)
-		return IMPORT_NONE;
-	im->items = more;
 	im->items[im->nr_items] = *item;
+	for (size_t i = 0; i < im->nr_metrics; i++)
+		im->metrics[im->nr_items * im->nr_metrics + i] = 0;
 	return im->nr_items++;
+}
+
+int import_metric(struct import *im, const char *name, const char *unit)
+{
+	uint32_t i = im->nr_metrics;
+
+	if (i == RECORD_MAX_METRICS || im->nr_items)
+		return -1;
+	im->metric_names[i] = import_copy_text(name, 64);
+	im->metric_units[i] = import_copy_text(unit, 64);
+	if (im->metric_names[i] && im->metric_units[i]) {
+		im->nr_metrics++;
+		return i;
+	}
+	free(im->metric_names[i]);
+	free(im->metric_units[i]);
+	return -1;
+}
+
+void import_add_metric(struct import *im, uint32_t item, int metric, uint64_t value)
+{
+	uint64_t *sum;
+
+	if (item >= im->nr_items || metric < 0 || (uint32_t)metric >= im->nr_metrics)
+		return;
+	sum = &im->metrics[(size_t)item * im->nr_metrics + metric];
+	/* UINT64_MAX would say that there is no value */
+	*sum = value < UINT64_MAX / 2 - *sum ? *sum + value : UINT64_MAX / 2;
 }
 
 struct import_item *import_item(struct import *im, uint32_t index)

@@ -51,6 +51,11 @@ uint32_t import_keep_args(struct import *im, const struct import_args *a);
 uint32_t import_add(struct import *im, const struct import_item *item);
 struct import_item *import_item(struct import *im, uint32_t index);	/* valid until the next import_add() */
 
+/* A metric beside time that the recording is to carry, before the first item: its number, or -1 where there is no room. */
+int import_metric(struct import *im, const char *name, const char *unit);
+/* Adds to what the call itself had of the metric, its children left out. */
+void import_add_metric(struct import *im, uint32_t item, int metric, uint64_t value);
+
 /* When the recording began (UINT64_MAX: with its earliest item) and ended (at least). */
 struct import_range { uint64_t base_ns, end_ns; };
 

@@ -42,6 +42,7 @@ struct metrics {
 	uint32_t *frame_probe, *frame_args;	/* per frame, once it was met */
 	enum meaning meaning[MAX_METRICS];
 	double scale[MAX_METRICS];	/* to ns, for times */
+	int further[MAX_METRICS];	/* METRIC_OTHER: its number in the recording; -1: it isn't taken over */
 	struct track *tracks;	/* per thread, IMPORT_MAX_TASKS */
 	size_t nr_tracks;	/* of those, which may be in use */
 	struct import_args args;
@@ -62,6 +63,15 @@ static double unit_ns(const char *unit)
 	return 0;
 }
 
+static enum meaning meaning_of(const char *name, double scale)
+{
+	if (!scale)
+		return strcmp(name, "samples") && strcmp(name, "hits") ? METRIC_OTHER : METRIC_COUNT;
+	if (!strcmp(name, "time"))
+		return METRIC_TIME;
+	return strcasecmp(name, "CPU time") ? METRIC_OTHER : METRIC_CPU;
+}
+
 static void read_types(struct metrics *m, const json_t *types)
 {
 	const json_t *t;
@@ -69,20 +79,20 @@ static void read_types(struct metrics *m, const json_t *types)
 
 	json_array_foreach(types, i, t) {
 		const char *name = json_string_value(json_object_get(t, "metric"));
-		double scale = unit_ns(json_string_value(json_object_get(t, "unit")));
+		const char *unit = json_string_value(json_object_get(t, "unit"));
 
 		if (i == MAX_METRICS)
 			break;
 		if (!name)
 			name = json_string_value(json_object_get(t, "type"));
 		m->nr_metrics = i + 1;
-		m->scale[i] = scale;
-		if (name && !scale && (!strcmp(name, "samples") || !strcmp(name, "hits")))
-			m->meaning[i] = METRIC_COUNT;
-		else if (name && scale && !strcmp(name, "time"))
-			m->meaning[i] = METRIC_TIME;
-		else if (name && scale && !strcasecmp(name, "CPU time"))
-			m->meaning[i] = METRIC_CPU;
+		m->scale[i] = unit_ns(unit);
+		m->meaning[i] = meaning_of(name ? name : "", m->scale[i]);
+		/* what measuring cost has a place of its own */
+		if (m->meaning[i] != METRIC_OTHER || !name || !*name || !strcmp(name, "overhead"))
+			m->further[i] = -1;
+		else
+			m->further[i] = import_metric(m->im, name, m->scale[i] ? "ns" : unit ? unit : "");
 	}
 }
 
@@ -154,6 +164,7 @@ struct sample {
 	uint64_t ts_ns, time_ns, cpu_ns;	/* UINT64_MAX: not said */
 	uint32_t node, hits;
 	const char *marker;
+	uint64_t further[RECORD_MAX_METRICS];
 	bool call, sum;
 };
 
@@ -189,6 +200,8 @@ static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
 			ret->cpu_ns = ns;
 		else if (m->meaning[i] == METRIC_COUNT)
 			ret->hits = ns < UINT32_MAX ? ns : UINT32_MAX;
+		else if (m->further[i] >= 0)
+			ret->further[m->further[i]] += ns;
 	}
 	return true;
 }
@@ -234,6 +247,13 @@ static bool use_frame(struct metrics *m, uint32_t node, const char *marker, stru
 	return true;
 }
 
+static void add_further(struct metrics *m, uint32_t item, const struct sample *s)
+{
+	for (int i = 0; i < RECORD_MAX_METRICS; i++)
+		if (s->further[i])
+			import_add_metric(m->im, item, i, s->further[i]);
+}
+
 /* A sum of calls below the level that it lies in, which leaves those open that began since. */
 static int take_sum(struct metrics *m, struct track *t, uint32_t above, const struct sample *s)
 {
@@ -248,7 +268,10 @@ static int take_sum(struct metrics *m, struct track *t, uint32_t above, const st
 	}
 	if (above)
 		t->levels[above - 1].child_ns += item.cpu_ns;
-	return import_add(m->im, &item) == IMPORT_NONE ? -E2BIG : 0;
+	uint32_t index = import_add(m->im, &item);
+
+	add_further(m, index, s);
+	return index == IMPORT_NONE ? -E2BIG : 0;
 }
 
 static int open_level(struct metrics *m, struct track *t, uint32_t node, const struct sample *s, bool leaf)
@@ -304,6 +327,8 @@ static int take_sample(struct metrics *m, struct track *t, const struct sample *
 		keep++;
 		rc = open_level(m, t, path[nr - keep], s, keep == nr);
 	}
+	if (!rc && nr && t->nr)
+		add_further(m, t->levels[t->nr - 1].item, s);
 	return rc;
 }
 
@@ -323,6 +348,7 @@ static int read_samples(struct metrics *m, const json_t *samples, json_int_t los
 {
 	const json_t *o;
 	uint64_t last_ns = 0, last_time = 0;
+	bool calls = false;
 	size_t i;
 	int rc = 0;
 
@@ -344,13 +370,14 @@ static int read_samples(struct metrics *m, const json_t *samples, json_int_t los
 		if (rc)
 			return rc;
 		last_ns = s.ts_ns;
-		last_time = s.call || s.time_ns == UINT64_MAX ? 0 : s.time_ns;
+		last_time = s.time_ns == UINT64_MAX ? 0 : s.time_ns;
+		calls = s.call;
 	}
 	add_loss(m, lost, last_ns);
-	/* the last sample of a sampled profile lasts as long as it says */
+	/* what the last sample of a sampled profile found was there until then, and as long as it says */
 	for (i = 0; i < m->nr_tracks; i++)
 		while (m->tracks[i].nr)
-			close_level(m, &m->tracks[i], last_time ? last_ns + last_time : UINT64_MAX);
+			close_level(m, &m->tracks[i], calls ? UINT64_MAX : last_ns + last_time);
 	return rc;
 }
 

@@ -29,6 +29,9 @@ struct import {
 	struct recording_probe probes[RECORD_MAX_PROBES];
 	uint32_t probe_slots[IMPORT_PROBE_SLOTS];	/* index + 1 */
 	struct import_item *items;
+	char *metric_names[RECORD_MAX_METRICS], *metric_units[RECORD_MAX_METRICS];
+	uint64_t *metrics;	/* nr_metrics per item, as many as there is room for items; NULL: no metric */
+	uint32_t nr_metrics;
 	uint8_t *args;		/* each: its length in 4 bytes, then the arguments */
 	uint32_t *args_seen;	/* by hash: offset / 4 into args */
 	size_t nr_probes, nr_items, cap_items, nr_args, cap_args;

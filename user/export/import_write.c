@@ -9,6 +9,7 @@
 struct open_call {
 	uint64_t id, start_ns, end_ns, child_wall_ns, child_off_ns;
 	uint32_t item, first_sum;	/* of those below it: index + 1 */
+	uint64_t metrics[RECORD_MAX_METRICS];	/* of what it has called so far */
 };
 
 struct stack {
@@ -107,6 +108,25 @@ static uint64_t off_cpu(const struct open_call *c, const struct import_item *ite
 	return 0;
 }
 
+/* The call's metrics, what it called included: behind the record's fixed part, and to its caller. */
+static void put_metrics(struct write *wr, const struct open_call *c, struct open_call *outer)
+{
+	struct rec_end *e = (struct rec_end *)wr->buf.bytes;
+	uint32_t nr = wr->im->nr_metrics;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t value = c->metrics[i] + wr->im->metrics[(size_t)c->item * nr + i];
+
+		/* far below UINT64_MAX, which says that there is none */
+		value = min_ns(value, UINT64_MAX / 2);
+		memcpy(wr->buf.bytes + sizeof(*e) + 8 * i, &value, 8);
+		if (outer)
+			outer->metrics[i] = min_ns(outer->metrics[i] + value, UINT64_MAX / 2);
+	}
+	e->nr_metrics = nr;
+	e->hdr.size = sizeof(*e) + 8 * nr;
+}
+
 /* Ends the innermost call of the thread, after the sums below it. */
 static int close_call(struct write *wr, uint32_t thread)
 {
@@ -122,6 +142,8 @@ static int close_call(struct write *wr, uint32_t thread)
 	for (uint32_t i = c.first_sum; !rc && i; i = wr->next_sum[i - 1]) {
 		const struct import_item *sum = &wr->im->items[i - 1];
 
+		for (uint32_t k = 0; k < wr->im->nr_metrics; k++)
+			c.metrics[k] = min_ns(c.metrics[k] + wr->im->metrics[(i - 1ull) * wr->im->nr_metrics + k], UINT64_MAX / 2);
 		rc = put_sum(wr, &c, st->nr + 1, sum);
 		c.child_wall_ns += sum->cpu_ns;
 	}
@@ -131,6 +153,7 @@ static int close_call(struct write *wr, uint32_t thread)
 		.parent_id = outer ? outer->id : 0, .sp = 0x7fff00000000 - 64ull * st->nr, .off_cpu_ns = off,
 		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = st->nr, .flags = item->flags,
 	};
+	put_metrics(wr, &c, outer);
 	if (st->floor_ns < c.end_ns)
 		st->floor_ns = c.end_ns;
 	if (outer) {
@@ -411,5 +434,10 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 	info.end_ns = range.end_ns > range.base_ns ? range.end_ns : range.base_ns + 1;
 	info.target_pid = im->procs.nr ? im->procs.items[0].number : 0;
 	info.truncated = counts->truncated;
+	info.nr_metrics = im->nr_metrics;
+	for (uint32_t i = 0; i < im->nr_metrics; i++) {
+		info.metric_names[i] = im->metric_names[i];
+		info.metric_units[i] = im->metric_units[i];
+	}
 	return recording_writer_finish(w, &info, im->probes, im->nr_probes, err);
 }

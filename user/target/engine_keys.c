@@ -240,11 +240,27 @@ static const struct key probe_keys[] = {
 };
 _Static_assert(sizeof(enum probe_kind) == sizeof(int) && sizeof(enum exit_policy) == sizeof(int), "set_word()");
 
+/* "a, b, …": what may stand in this section. */
+static const char *list_keys(const struct engine_reader *r, char *dst, size_t size)
+{
+	size_t n = 0;
+
+	*dst = '\0';
+	for (const struct key *k = r->probe ? probe_keys : engine_keys; k->name && n < size; k++)
+		n += snprintf(dst + n, size - n, "%s%s", n ? ", " : "", k->name);
+	if (r->probe && n + 2 < size) {
+		strcpy(dst + n, ", ");
+		words_list(arg_field_words, dst + n + 2, size - n - 2);
+	}
+	return dst;
+}
+
 int engine_set_key(struct engine_reader *r, const char *name, const char *value)
 {
 	const struct key *keys = r->probe ? probe_keys : engine_keys;
 	void *object = r->probe ? (void *)r->probe : r->engine;
 	size_t column = engine_value_column(r);
+	char list[512];
 	int field;
 
 	for (const struct key *k = keys; k->name; k++) {
@@ -261,7 +277,8 @@ int engine_set_key(struct engine_reader *r, const char *name, const char *value)
 	}
 	field = r->probe ? arg_field_parse(name) : 0;
 	if (!field)
-		return fail(r, engine_first_column(r), "there is no key '%s' in %s", name, r->probe ? "a probe" : "[engine]");
+		return fail(r, engine_first_column(r), "there is no key '%.40s' in %s; there are %s", name,
+			    r->probe ? "a probe" : "[engine]", list_keys(r, list, sizeof(list)));
 	if (!*value)
 		return fail(r, column, "%s has no value", name);
 	return set_arg(r, field, value, column);

@@ -167,6 +167,74 @@ static void test_refused(void **state)
 	tear_down(&f);
 }
 
+#define HEAD2 HEAD "format = 2\n"
+
+/* The comparison with the browser's own events: its numbers must say what is done with the function. */
+static void test_compared(void **state)
+{
+	struct fixture f;
+	struct error err;
+	struct site *s;
+
+	(void)state;
+	set_up(&f);
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "calls = 84\nreported = 81\n"), "isn't 'dropped'");
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "calls = 84\n"), "isn't 'dropped'");
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "reported = 84\n"), "isn't 'dropped'");
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "calls = 0\nreported = 0\n"), "isn't 'dropped'");
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "calls = -1\nreported = -1\n"), "no number");
+	REFUSED(HEAD2, section(&f, "first", 1, BYTES "dropped = for a reason\nframe = rdi\n"), "is dropped, but has arguments");
+	/* of the first format, and of one that is yet to come */
+	REFUSED(HEAD, section(&f, "first", 1, BYTES "calls = 84\nreported = 84\n"), "unknown key");
+	REFUSED(HEAD "format = 3\n", section(&f, "first", 1, BYTES), "another framescope");
+	REFUSED(HEAD "format = 0\n", section(&f, "first", 1, BYTES), "another framescope");
+	/* a dropped one that isn't the module's drops nothing */
+	IGNORED(section(&f, "first", 1, "bytes = 554889e584c00f84\n"));
+	changes_nothing(&f, HEAD2, section(&f, "first", 1, "bytes = 554889e584c00f84\ndropped = why\n"), NULL, __LINE__);
+	changes_nothing(&f, HEAD2, section(&f, "second", 2, BYTES "dropped = why\n"), NULL, __LINE__);
+
+	assert_int_equal(apply(&f, HEAD2, section(&f, "first", 1, BYTES "calls = 9\nreported = 9\nevidence = calls 9 = trace 9\n"
+						  "frame = rdi\n"), &err), 0);
+	s = site(&f, "first");
+	assert_int_equal(s->source, SITE_CALIBRATED);
+	assert_non_null(strstr(s->evidence, "calls 9 = trace 9"));
+	assert_int_equal(apply(&f, HEAD2, section(&f, "first", 1, BYTES "calls = 84\nreported = 81\ndropped = 84 calls, 3 astray\n"),
+			       &err), 0);
+	assert_int_equal(s->source, SITE_NONE);
+	assert_non_null(strstr(s->reason, "84 calls, 3 astray"));
+	tear_down(&f);
+}
+
+/* Of several candidates for a probe one stays. */
+static void test_candidates(void **state)
+{
+	struct fixture f;
+	struct error err;
+
+	(void)state;
+	for (int chosen = 1; chosen <= 3; chosen++) {
+		size_t found = 0;
+
+		set_up(&f);
+		f.list.sites = realloc(f.list.sites, (f.list.nr + 1) * sizeof(*f.list.sites));
+		assert_non_null(f.list.sites);
+		/* a second one at function 3 */
+		f.list.sites[f.list.nr] = *site(&f, "first");
+		f.list.sites[f.list.nr].vaddr = f.m.label[3];
+		f.list.sites[f.list.nr++].offset = f.m.label[3] - 0x1000;
+		assert_int_equal(apply(&f, HEAD2, section(&f, "first", chosen, BYTES "calls = 9\nreported = 9\nframe = rdi\n"), &err), 0);
+		for (size_t i = 0; i < f.list.nr; i++) {
+			if (strcmp(f.list.sites[i].probe->name, "first") || !f.list.sites[i].source)
+				continue;
+			found++;
+			assert_true(chosen == 2 || f.list.sites[i].vaddr == f.m.label[chosen]);
+		}
+		/* function 2 is neither: nothing is believed */
+		assert_int_equal(found, chosen == 2 ? 2 : 1);
+		tear_down(&f);
+	}
+}
+
 static void test_forged(void **state)
 {
 	struct fixture f;
@@ -199,7 +267,7 @@ static void test_forged(void **state)
 
 static void test_written(void **state)
 {
-	struct site_entry e = { .nr_args = 2, .evidence = "7 calls; URL right" };
+	struct site_entry e = { .nr_args = 2, .evidence = "7 calls; URL right", .compared = true, .calls = 7, .reported = 7 };
 	char dir[] = "/tmp/framescope-site-file-XXXXXX", *text, *path;
 	struct site_build b = { .engine = "made", .made = "a test", .cage = 0xa800, .entries = &e, .nr = 1 };
 	struct fixture f;
@@ -221,6 +289,15 @@ static void test_written(void **state)
 	assert_int_equal(site(&f, "first")->nr_args, 2);
 	assert_memory_equal(site(&f, "first")->args, e.args, 2 * sizeof(e.args[0]));
 	assert_int_equal(site(&f, "first")->cage, 0xa800);
+	free(text);
+	e.nr_args = 0;
+	e.reported = 6;
+	snprintf(e.dropped, sizeof(e.dropped), "7 calls, 1 of them outside any event of the trace");
+	text = site_file_text(&b);
+	assert_non_null(text);
+	assert_int_equal(apply(&f, text, "", &err), 0);
+	assert_int_equal(site(&f, "first")->source, SITE_NONE);
+	assert_non_null(strstr(site(&f, "first")->reason, e.dropped));
 	free(text);
 	/* in the cache: for everyone to read, and nothing else beside it */
 	assert_non_null(mkdtemp(dir));
@@ -251,7 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_used), cmocka_unit_test(test_refused), cmocka_unit_test(test_forged),
-		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_written), cmocka_unit_test(test_compared), cmocka_unit_test(test_candidates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,28 @@ static void test_whole(void **state)
 	EXPECT("[1,\"x\",null,{\"name\":\"a\"},[{}],{\"name\":}]", "- - - a - - ");
 }
 
+/* Numbers that fit into no integer of jansson's cost nothing but themselves. */
+static void test_numbers(void **state)
+{
+	static const char text[] = "[{\"name\":\"a\",\"tid\":7,\"ts\":12.5,\"args\":{\"id\":18446744073709551615,\"n\":[3,-4]}}]";
+	struct trace_events t;
+	json_t *o, *args;
+
+	(void)state;
+	trace_events_of_text(&t, text, strlen(text));
+	assert_int_equal(trace_events_next(&t, &o), 1);
+	args = json_object_get(o, "args");
+	assert_string_equal(json_string_value(json_object_get(o, "name")), "a");
+	assert_true(json_is_integer(json_object_get(o, "tid")));
+	assert_int_equal(json_integer_value(json_object_get(o, "tid")), 7);
+	assert_true(json_number_value(json_object_get(o, "ts")) == 12.5);
+	assert_true(json_number_value(json_object_get(args, "id")) > 1e19);
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(args, "n"), 1)), -4);
+	json_decref(o);
+	assert_int_equal(trace_events_next(&t, &o), 0);
+	trace_events_free(&t);
+}
+
 static void test_cut_off(void **state)
 {
 	static const char text[] = "{\"metadata\":{\"a\":[1,2]},\"traceEvents\":[{\"name\":\"a\",\"ts\":1},{\"name\":\"b\",\"args\":{\"s\":\"\\\"]\"}}]}";
@@ -153,7 +175,7 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole), cmocka_unit_test(test_cut_off), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_whole), cmocka_unit_test(test_numbers), cmocka_unit_test(test_cut_off), cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_long),
 	};
 

@@ -37,24 +37,52 @@ static const char *const flags[] = {
 };
 
 #define NR_FLAGS (sizeof(flags) / sizeof(flags[0]))
+#define MAX_MORE 16	/* arguments, and variables, that a reporter asks for */
+
+int browser_report_path(const struct private_copy *copy, char *ret, size_t size)
+{
+	return (size_t)snprintf(ret, size, "%s/report", copy->home) < size ? 0 : -ENAMETOOLONG;
+}
+
+/* Appends a reporter's list; what needs the file's name gets it, in memory that is not freed: an exec is next. */
+static void append(const char **list, const char *const *more, const char *report)
+{
+	size_t nr = 0;
+
+	while (list[nr])
+		nr++;
+	for (size_t i = 0; more[i] && i < MAX_MORE; i++) {
+		bool unfinished = more[i][strlen(more[i]) - 1] == '=';
+		char *whole = NULL;
+
+		if (unfinished && asprintf(&whole, "%s%s", more[i], report) < 0)
+			_exit(126);
+		list[nr++] = unfinished ? whole : more[i];
+	}
+}
 
 /* Never returns. The pipe's ends become 3 and 4. */
-static void run_browser(const struct private_copy *copy, int in, int out)
+static void run_browser(const struct private_copy *copy, const struct reporter *reporter, int in, int out)
 {
 	char home[PATH_MAX + 8], config[PATH_MAX + 24], cache[PATH_MAX + 24], tmp[PATH_MAX + 8], profile[PATH_MAX + 32];
-	char *env[] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp, NULL };
-	const char *args[NR_FLAGS + 4] = { copy->binary };
+	const char *env[7 + MAX_MORE] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp };
+	const char *args[NR_FLAGS + 4 + MAX_MORE] = { copy->binary };
+	char report[PATH_MAX + 16];
 	int null = open("/dev/null", O_RDWR);
 
 	snprintf(home, sizeof(home), "HOME=%s", copy->home);
 	snprintf(config, sizeof(config), "XDG_CONFIG_HOME=%s", copy->home);
 	snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", copy->home);
 	snprintf(tmp, sizeof(tmp), "TMPDIR=%s", copy->home);
-	snprintf(profile, sizeof(profile), "--user-data-dir=%s/profile", copy->home);
+	snprintf(profile, sizeof(profile), "--user-data-dir=%s/%s", copy->home, reporter ? "reporting" : "profile");
 	for (size_t i = 0; i < NR_FLAGS; i++)
 		args[1 + i] = flags[i];
 	args[1 + NR_FLAGS] = profile;
 	args[2 + NR_FLAGS] = "about:blank";
+	if (reporter && !browser_report_path(copy, report, sizeof(report))) {
+		append(args, reporter->args, report);
+		append(env, reporter->env, report);
+	}
 	/* out of the way of 3 and 4 first */
 	in = fcntl(in, F_DUPFD, 10);
 	out = fcntl(out, F_DUPFD, 10);
@@ -70,79 +98,8 @@ static void run_browser(const struct private_copy *copy, int in, int out)
 	if (chdir(copy->home) || (!geteuid() && (setgroups(0, NULL) || setgid(copy->gid) || setuid(copy->uid))))
 		_exit(126);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	execve(copy->binary, (char **)args, env);
+	execve(copy->binary, (char **)args, (char **)env);
 	_exit(127);
-}
-
-/* The first process of the namespace: its end is the end of all others there. Never returns. */
-static void run_init(const struct private_copy *copy, int in, int out, bool own_namespace)
-{
-	pid_t browser, dead;
-	sigset_t none;
-
-	setsid();
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* children that lose their parent come here, so that they can be found */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (own_namespace && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-			      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)))
-		_exit(125);
-	browser = fork();
-	if (!browser)
-		run_browser(copy, in, out);
-	close(in);
-	close(out);
-	do
-		dead = wait(NULL);
-	while (dead != browser && (dead >= 0 || errno == EINTR));
-	_exit(0);
-}
-
-/* May a process be the first of a pid namespace and mount its own /proc? Tried, since policies differ. */
-static bool can_have_namespace(void)
-{
-	pid_t pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
-	int status;
-
-	if (!pid)
-		_exit(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-int browser_start(const struct private_copy *copy, struct browser **ret, struct error *err)
-{
-	struct browser *b = calloc(1, sizeof(*b));
-	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
-
-	if (!b || pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC)) {
-		close(down[0]);
-		close(down[1]);
-		free(b);
-		return error_set(err, ERR_OTHER, -ENOMEM, "can't make a pipe to the browser");
-	}
-	b->own_namespace = can_have_namespace();
-	b->root = syscall(SYS_clone, (b->own_namespace ? CLONE_NEWPID | CLONE_NEWNS : 0) | SIGCHLD, 0, 0, 0, 0);
-	if (!b->root) {
-		close(down[1]);
-		close(up[0]);
-		run_init(copy, down[0], up[1], b->own_namespace);
-	}
-	close(down[0]);
-	close(up[1]);
-	b->to = down[1];
-	b->from = up[0];
-	fcntl(b->from, F_SETFL, O_NONBLOCK);
-	if (b->root < 0) {
-		browser_stop(b);
-		return error_set(err, ERR_OTHER, -EAGAIN, "can't start another process");
-	}
-	*ret = b;
-	return 0;
 }
 
 /* Without a namespace: all descendants, until there are no more. */
@@ -163,6 +120,93 @@ static void kill_descendants(pid_t root)
 			break;
 		usleep(20000);
 	}
+}
+
+/* The first process of the namespace: its end is the end of all others there. Never returns. */
+static void run_init(const struct private_copy *copy, const struct reporter *reporter, int in, int out, bool own_namespace)
+{
+	pid_t browser, dead;
+	sigset_t none;
+
+	setsid();
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* children that lose their parent come here, so that they can be found */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (own_namespace && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+			      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)))
+		_exit(125);
+	browser = fork();
+	if (!browser)
+		run_browser(copy, reporter, in, out);
+	close(in);
+	close(out);
+	do
+		dead = wait(NULL);
+	while (dead != browser && (dead >= 0 || errno == EINTR));
+	/* those who lost their parent are ours: when we are gone, nobody finds them */
+	if (!own_namespace)
+		kill_descendants(getpid());
+	_exit(0);
+}
+
+/* May a process be the first of a pid namespace and mount its own /proc? Tried, since policies differ. */
+static bool can_have_namespace(void)
+{
+	pid_t pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+	int status;
+
+	if (!pid)
+		_exit(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+int browser_start(const struct private_copy *copy, const struct reporter *reporter, struct browser **ret, struct error *err)
+{
+	struct browser *b = calloc(1, sizeof(*b));
+	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
+
+	if (!b || pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC)) {
+		close(down[0]);
+		close(down[1]);
+		free(b);
+		return error_set(err, ERR_OTHER, -ENOMEM, "can't make a pipe to the browser");
+	}
+	b->own_namespace = can_have_namespace();
+	b->root = syscall(SYS_clone, (b->own_namespace ? CLONE_NEWPID | CLONE_NEWNS : 0) | SIGCHLD, 0, 0, 0, 0);
+	if (!b->root) {
+		close(down[1]);
+		close(up[0]);
+		run_init(copy, reporter, down[0], up[1], b->own_namespace);
+	}
+	close(down[0]);
+	close(up[1]);
+	b->to = down[1];
+	b->from = up[0];
+	fcntl(b->from, F_SETFL, O_NONBLOCK);
+	if (b->root < 0) {
+		browser_stop(b);
+		return error_set(err, ERR_OTHER, -EAGAIN, "can't start another process");
+	}
+	*ret = b;
+	return 0;
+}
+
+bool browser_has_ended(struct browser *b, int timeout_ms)
+{
+	for (int waited = 0; b->root > 0; waited += 10) {
+		if (waitpid(b->root, NULL, WNOHANG) == b->root)
+			b->root = 0;
+		else if (waited >= timeout_ms)
+			return false;
+		else
+			usleep(10000);
+	}
+	return true;
 }
 
 void browser_stop(struct browser *b)

@@ -8,13 +8,19 @@
 
 #include <jansson.h>
 #include "capture/calibrate_copy.h"
+#include "capture/calibrate_report.h"
 
 struct browser;
 
-/* Starts the copied binary with a new profile. */
-int browser_start(const struct private_copy *copy, struct browser **ret, struct error *err);
+/* Starts the copied binary with a new profile, asked for a report if there is a reporter. */
+int browser_start(const struct private_copy *copy, const struct reporter *reporter, struct browser **ret, struct error *err);
 /* Ends it and all of its processes. NULL is fine. */
 void browser_stop(struct browser *b);
+
+/* Waits for it to end by itself, which is when its report is whole: true if it has. */
+bool browser_has_ended(struct browser *b, int timeout_ms);
+/* Where the report will be: below the copy's home. */
+int browser_report_path(const struct private_copy *copy, char *ret, size_t size);
 
 /* The process that all of the browser's descend from. */
 pid_t browser_root(const struct browser *b);

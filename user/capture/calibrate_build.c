@@ -9,7 +9,9 @@
 #include <time.h>
 #include "capture/calibrate_build.h"
 #include "capture/calibrate_browser.h"
+#include "capture/calibrate_calls.h"
 #include "capture/calibrate_choose.h"
+#include "capture/calibrate_keep.h"
 #include "capture/calibrate_pages.h"
 #include "capture/snoop.h"
 #include "version.h"
@@ -31,6 +33,9 @@ struct run {
 	struct pages pages;
 	struct browser *browser;
 	struct snoop *snoop;
+	const struct reporter *reporter;	/* what the browser says of itself; NULL: nothing */
+	struct recorded_calls *calls;	/* and what our probes see in the same run */
+	struct calls_verdict *verdicts;	/* per log */
 	struct memory *memory;
 	struct call_log *logs;
 	size_t nr_logs;
@@ -87,7 +92,7 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 /* What the browser and the probes have to say, for a moment. Returns a message or NULL. */
 static json_t *pump(struct run *r)
 {
-	struct pollfd fds[2] = { { .fd = browser_fd(r->browser), .events = POLLIN } };
+	struct pollfd fds[3] = { { .fd = browser_fd(r->browser), .events = POLLIN }, { .fd = -1 }, { .fd = -1 } };
 	json_t *m = NULL;
 	int rc = 0;
 
@@ -95,13 +100,21 @@ static json_t *pump(struct run *r)
 		fds[1].fd = snoop_fd(r->snoop);
 		fds[1].events = POLLIN;
 	}
+	if (r->calls) {
+		fds[2].fd = calls_fd(r->calls);
+		fds[2].events = POLLIN;
+	}
 	m = browser_receive(r->browser, &rc);
 	if (!m && !rc) {
-		poll(fds, r->snoop ? 2 : 1, TICK_MS);
+		poll(fds, 3, TICK_MS);
 		if (r->snoop)
 			snoop_handle(r->snoop);
 		m = browser_receive(r->browser, &rc);
 	}
+	if (r->failed)
+		return m;
+	if (r->calls)
+		r->failed = calls_poll(r->calls, r->err);
 	if (r->failed)
 		return m;
 	if (rc)
@@ -180,28 +193,29 @@ static void read_version(struct run *r)
 
 static void show(struct run *r, const char *session, const struct page *page, unsigned int phase)
 {
-	struct timespec pause = { .tv_nsec = TICK_MS * 1000000 };
-	char url[TEXT_MAX], ready[64], title[128] = "";
+	char url[TEXT_MAX], line[TEXT_MAX + 16], ready[64], title[128] = "";
 
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s.html", r->pages.port, page->name);
 	snprintf(ready, sizeof(ready), PAGE_READY "%s", page->name);
 	r->phase = phase;
 	r->together = page->frames[0];
-	say(r, url);
+	snprintf(line, sizeof(line), "showing %s", url);
+	say(r, line);
 	memset(r->strange, 0, sizeof(r->strange));
-	snoop_budget(r->snoop, r->together ? HITS_TOGETHER : HITS_ALONE);
+	if (r->snoop)
+		snoop_budget(r->snoop, r->together ? HITS_TOGETHER : HITS_ALONE);
 	json_decref(call(r, session, "Page.navigate", json_pack("{s:s}", "url", url)));
 	while (!r->failed && strcmp(title, ready)) {
 		page_value(r, "title", title, sizeof(title));
-		if (strcmp(title, ready)) {
+		/* never asleep: whatever stops at a call stands still until it is looked at */
+		for (uint64_t until = now_ns() + TICK_MS * 1000000ull; !r->failed && strcmp(title, ready) && now_ns() < until;)
 			json_decref(pump(r));
-			nanosleep(&pause, NULL);
-		}
 	}
 	/* the last frame, which shows the last change */
 	for (int i = 0; i < 4 && !r->failed; i++)
 		json_decref(pump(r));
-	snoop_budget(r->snoop, 0);
+	if (r->snoop)
+		snoop_budget(r->snoop, 0);
 }
 
 /* Names all files of the pages, and says which of them belong to what is shown at a time. */
@@ -241,8 +255,9 @@ static int find_functions(struct run *r)
 	if (rc)
 		return rc;
 	r->logs = calloc(list->nr + 1, sizeof(*r->logs));
+	r->verdicts = calloc(list->nr + 1, sizeof(*r->verdicts));
 	r->result->entries = calloc(list->nr + 1, sizeof(*r->result->entries));
-	if (!r->logs || !r->result->entries)
+	if (!r->logs || !r->verdicts || !r->result->entries)
 		return error_set(r->err, ERR_OTHER, -ENOMEM, "out of memory");
 	/* what the code shows is surer than what the memory does */
 	for (size_t i = 0; i < list->nr && !r->result->cage; i++)
@@ -293,7 +308,7 @@ static int copy_binary(struct run *r)
 	return image_open(r->copy.binary, &r->result->image, r->err);
 }
 
-static int attach(struct run *r)
+static int attach_snoop(struct run *r)
 {
 	uint64_t offsets[SNOOP_MAX_SITES];
 
@@ -302,54 +317,109 @@ static int attach(struct run *r)
 	return snoop_open(r->copy.binary, offsets, r->nr_logs, browser_root(r->browser), on_hit, r, &r->snoop, r->err);
 }
 
-static int run_pages(struct run *r)
+static int show_all(struct run *r, const char *session)
+{
+	unsigned int phase = 0;
+
+	for (const struct page *p = calibrate_pages; p->name && !r->failed; p++, phase++) {
+		show(r, session, p, phase);
+		/* those of its frames have been shown with it */
+		for (const char *const *frame = p->frames; *frame; frame++)
+			p++;
+	}
+	return r->failed;
+}
+
+/* First run: the browser as it is, stopped and looked into. */
+static int search(struct run *r)
 {
 	const struct arch *arch = r->result->image->arch;
-	unsigned int phase = 0;
 	char session[128];
 	int rc;
 
 	r->stack_reg = arch->reg("rsp", 3) >= 0 ? arch->reg("rsp", 3) : arch->reg("sp", 2);
 	if (r->stack_reg < 0)
 		r->stack_reg = 0;
-	rc = pages_start(r->copy.uid, r->copy.gid, &r->pages, r->err);
-	if (rc)
-		return rc;
-	prepare_texts(r);
-	rc = browser_start(&r->copy, &r->browser, r->err);
+	rc = browser_start(&r->copy, NULL, &r->browser, r->err);
 	if (rc || !open_session(r, session, sizeof(session)))
 		return rc ?: r->failed;
 	read_version(r);
-	rc = r->failed ?: attach(r);
-	for (const struct page *p = calibrate_pages; p->name && !rc; p++, phase++) {
-		show(r, session, p, phase);
-		rc = r->failed;
-		/* those of its frames have been shown with it */
-		for (const char *const *frame = p->frames; *frame; frame++)
-			p++;
-	}
+	rc = r->failed ?: attach_snoop(r);
+	if (!rc)
+		rc = show_all(r, session);
 	for (size_t i = 0; i < r->nr_logs; i++)
 		r->logs[i].calls = r->snoop ? snoop_calls(r->snoop, i) : 0;
+	snoop_close(r->snoop);
+	r->snoop = NULL;
+	browser_stop(r->browser);
+	r->browser = NULL;
 	return rc;
 }
 
-/* One site of each probe: of several candidates the one that was called, if only one was. */
-static void keep_called(struct run *r)
+/* Lets the browser end in its own way, so that it finishes its report. False: it takes too long. */
+static bool end_browser(struct run *r)
 {
-	struct build_calibration *c = r->result;
+	browser_send(r->browser, NULL, "Browser.close", NULL);
+	while (!browser_has_ended(r->browser, TICK_MS)) {
+		if (*r->opt->stop)
+			r->failed = error_set(r->err, ERR_OTHER, -EINTR, "stopped before it was done; nothing was written");
+		if (r->failed || now_ns() > r->deadline_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Second run: the same pages again, while it reports what it does and our probes record it, and nothing stops it. */
+static int record_reporting(struct run *r)
+{
+	char session[128];
+	int rc = browser_start(&r->copy, r->reporter, &r->browser, r->err);
+
+	if (rc || !open_session(r, session, sizeof(session)))
+		return rc ?: r->failed;
+	rc = calls_open(browser_root(r->browser), r->opt->engine ?: r->result->engine->name, &r->calls, r->err);
+	return rc ?: show_all(r, session) ?: calls_end(r->calls, r->err);
+}
+
+static int compare(struct run *r)
+{
+	struct calls_site sites[SNOOP_MAX_SITES];
+	char report[PATH_MAX + 16];
+	int rc;
 
 	for (size_t i = 0; i < r->nr_logs; i++) {
-		bool only = r->logs[i].calls;
-
-		for (size_t k = 0; k < r->nr_logs; k++)
-			if (k != i && r->logs[k].calls && c->entries[k].site->probe == c->entries[i].site->probe)
-				only = false;
-		if (!only)
-			r->logs[i].calls = 0;
+		sites[i] = (struct calls_site){ r->logs[i].site, !r->logs[i].calls };
+		snprintf(r->verdicts[i].text, sizeof(r->verdicts[i].text), "not compared: the browser reports nothing");
 	}
+	if (!r->reporter)
+		return 0;
+	rc = record_reporting(r);
+	if (rc)
+		return rc;
+	say(r, "waiting for the browser's own report");
+	if (!end_browser(r) && r->failed)
+		return r->failed;
+	rc = browser_report_path(&r->copy, report, sizeof(report));
+	if (!rc)
+		rc = calls_compare(r->calls, r->reporter, report, r->result->engine, sites, r->nr_logs, r->verdicts, r->err);
+	if (!rc || r->err->kind != ERR_INPUT)
+		return rc;
+	/* what was found is kept all the same, and says so */
+	say(r, r->err->text);
 	for (size_t i = 0; i < r->nr_logs; i++)
-		if (r->logs[i].calls)
-			c->entries[c->nr++] = c->entries[i];
+		snprintf(r->verdicts[i].text, sizeof(r->verdicts[i].text), "not compared: %.120s", r->err->text);
+	return 0;
+}
+
+static int run_browser(struct run *r)
+{
+	int rc = pages_start(r->copy.uid, r->copy.gid, &r->pages, r->err);
+
+	if (rc)
+		return rc;
+	prepare_texts(r);
+	r->reporter = reporter_of(r->result->engine);
+	return search(r) ?: compare(r);
 }
 
 static int finish(struct run *r)
@@ -360,7 +430,7 @@ static int finish(struct run *r)
 
 	if (rc)
 		return error_set(r->err, ERR_OTHER, rc, "out of memory");
-	keep_called(r);
+	c->nr = keep_entries(c->entries, r->logs, r->verdicts, r->nr_logs);
 	if (!c->nr)
 		return error_set(r->err, ERR_NOTHING, -ENOENT, "none of the functions found in %s was called by its own pages; nothing "
 				 "was written", r->opt->binary);
@@ -383,8 +453,9 @@ int calibrate_build(const struct calibrate_options *opt, struct build_calibratio
 		rc = find_functions(&r);
 	if (!rc) {
 		r.memory = memory_new(ret->image);
-		rc = r.memory ? run_pages(&r) : error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+		rc = r.memory ? run_browser(&r) : error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	}
+	calls_close(r.calls);
 	snoop_close(r.snoop);
 	browser_stop(r.browser);
 	pages_stop(&r.pages);
@@ -394,6 +465,7 @@ int calibrate_build(const struct calibrate_options *opt, struct build_calibratio
 	for (size_t i = 0; i < r.nr_logs; i++)
 		log_free(&r.logs[i]);
 	free(r.logs);
+	free(r.verdicts);
 	memory_free(r.memory);
 	if (rc)
 		build_calibration_free(ret);

@@ -186,7 +186,7 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 	for (size_t i = 0; i < nr && !rc; i++) {
 		memset(&ret[i], 0, sizeof(ret[i]));
 		ret[i].site = logs[i].site;
-		note(&ret[i], "%llu calls, %zu looked into", (unsigned long long)logs[i].calls, logs[i].nr_hits);
+		note(&ret[i], "%zu of %llu looked into", logs[i].nr_hits, (unsigned long long)logs[i].calls);
 		rc = choose_url(&logs[i], t, &ret[i], &facts[i]);
 		/* styles are the document's own business: the URL found there stands in it */
 		if (facts[i].has_document && logs[i].site->probe->type == EVENT_STYLE_RECALCULATION)

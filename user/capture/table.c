@@ -273,7 +273,7 @@ int table_check_globs(const struct probe_table *t, const struct capture_options 
 static int find_sites(struct probe_table *t, const struct engine *e, struct image *image,
 		      const struct capture_options *opt, struct error *err)
 {
-	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache };
+	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache, .no_calibration = opt->no_sites };
 	struct site_list sites;
 	int rc = sites_find(image, e, &so, &sites, err);
 

@@ -29,7 +29,7 @@ static void on_signal(int sig)
 
 static void on_progress(const char *what)
 {
-	fprintf(stderr, "showing %s\n", what);
+	fprintf(stderr, "%s\n", what);
 }
 
 static void print_found(const struct build_calibration *c)
@@ -38,12 +38,24 @@ static void print_found(const struct build_calibration *c)
 		const struct site_entry *e = &c->entries[i];
 		char text[256];
 
-		printf("%s\n    %s\n", e->site->probe->name, e->evidence);
+		printf("%s\n    %s%s\n", e->site->probe->name, e->dropped[0] ? "dropped: " : "", e->dropped[0] ? e->dropped : e->evidence);
 		for (size_t a = 0; a < e->nr_args; a++) {
 			expr_print(&e->args[a], c->image->arch, text, sizeof(text));
 			printf("    %s = %s\n", arg_field_name(e->args[a].field), text);
 		}
 	}
+}
+
+static void print_totals(const struct build_calibration *c)
+{
+	size_t equal = 0, dropped = 0;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		dropped += c->entries[i].dropped[0] != '\0';
+		equal += c->entries[i].compared && !c->entries[i].dropped[0];
+	}
+	printf("%zu functions written to %s: %zu equal to the browser's own events, %zu dropped, %zu not compared\n", c->nr, c->path,
+	       equal, dropped, c->nr - equal - dropped);
 }
 
 static int run(const struct calibrate_options *opt)
@@ -60,7 +72,7 @@ static int run(const struct calibrate_options *opt)
 		return command_fail(&err);
 	if (opt->say)
 		print_found(&c);
-	printf("%zu functions written to %s\n", c.nr, c.path);
+	print_totals(&c);
 	build_calibration_free(&c);
 	return 0;
 }

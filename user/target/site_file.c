@@ -21,6 +21,9 @@ struct entry {
 	struct arg_spec args[RECORD_MAX_ARGS];
 	size_t nr_args;
 	char evidence[256];
+	char dropped[160];
+	uint64_t calls, reported;
+	bool has_calls, has_reported;
 };
 
 struct reader {
@@ -30,6 +33,7 @@ struct reader {
 	struct entry *entries;
 	size_t nr, max;
 	uint64_t cage;
+	uint64_t format;
 	bool id_fits, size_fits, engine_fits;
 	char section[128];
 	int failed;
@@ -72,6 +76,9 @@ static int build_key(struct reader *r, const char *name, const char *value)
 {
 	uint64_t n;
 
+	if (!strcmp(name, "format"))
+		return number(value, &r->format) && r->format && r->format <= SITE_FILE_FORMAT ? 1 :
+		       wrong(r, "is of another framescope: format", value);
 	if (!strcmp(name, "build-id"))
 		r->id_fits = !strcmp(value, r->search->image->build_id);
 	else if (!strcmp(name, "size"))
@@ -116,6 +123,35 @@ static struct entry *entry_new(struct reader *r)
 	return e;
 }
 
+static bool is_comparison(const char *name)
+{
+	return !strcmp(name, "calls") || !strcmp(name, "reported") || !strcmp(name, "dropped");
+}
+
+static int comparison(struct reader *r, struct entry *e, const char *name, const char *value)
+{
+	if (!strcmp(name, "dropped")) {
+		snprintf(e->dropped, sizeof(e->dropped), "%s", *value ? value : "no reason is given");
+		return 1;
+	}
+	if (!number(value, *name == 'c' ? &e->calls : &e->reported))
+		return wrong(r, "has no number:", value);
+	*(*name == 'c' ? &e->has_calls : &e->has_reported) = true;
+	return 1;
+}
+
+/* Numbers that say that it isn't the function, and nothing that says why it is used all the same. */
+static void check_comparison(struct reader *r, const struct entry *e)
+{
+	bool whole = e->has_calls == e->has_reported, equal = e->calls == e->reported && (e->calls || !e->has_calls);
+
+	snprintf(r->section, sizeof(r->section), "%s", e->probe->name);
+	if (!whole || (!equal && !e->dropped[0]))
+		wrong(r, "has other calls than the browser reported, but isn't", "dropped");
+	else if (e->dropped[0] && e->nr_args)
+		wrong(r, "is dropped, but has arguments:", arg_field_name(e->args[0].field));
+}
+
 static int on_key(void *ctx, const char *section, const char *name, const char *value)
 {
 	struct reader *r = ctx;
@@ -148,7 +184,7 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 		snprintf(e->evidence, sizeof(e->evidence), "%s", value);
 		return 1;
 	}
-	return argument(r, e, name, value);
+	return r->format >= 2 && is_comparison(name) ? comparison(r, e, name, value) : argument(r, e, name, value);
 }
 
 /* Do the module's bytes at the offset begin a function as the entry says? */
@@ -163,12 +199,39 @@ static bool entry_fits(const struct image *img, const struct entry *e, uint64_t 
 	return p && !memcmp(p, e->bytes, e->nr_bytes);
 }
 
-static struct site *site_of(struct site_list *list, const struct engine_probe *probe, bool found)
+/* The probe's site at the offset, or with 0 the one that wasn't found; NULL. */
+static struct site *site_of(struct site_list *list, const struct engine_probe *probe, uint64_t offset)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->sites[i].probe == probe && (list->sites[i].source != SITE_NONE) == found)
-			return &list->sites[i];
+	for (size_t i = 0; i < list->nr; i++) {
+		struct site *s = &list->sites[i];
+
+		if (s->probe == probe && (offset ? s->source && s->offset == offset : !s->source))
+			return s;
+	}
 	return NULL;
+}
+
+static size_t count_found(const struct site_list *list, const struct engine_probe *probe)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		nr += list->sites[i].probe == probe && list->sites[i].source;
+	return nr;
+}
+
+/* Of all sites of the probe, this one stays; NULL: none. */
+static void refuse_others(struct site_list *list, const struct engine_probe *probe, const struct site *stays, const char *why)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct site *s = &list->sites[i];
+
+		if (s->probe != probe || !s->source || s == stays)
+			continue;
+		s->source = SITE_NONE;
+		s->nr_args = 0;
+		snprintf(s->reason, sizeof(s->reason), "calibration found it wrong: %s", why);
+	}
 }
 
 /* A function that nothing else leads to: it must stand on the grid, behind padding, and set a frame up. */
@@ -202,22 +265,24 @@ static bool describe_unfound(const struct image *img, struct site *site, uint64_
 
 static void apply_entry(struct reader *r, const struct entry *e)
 {
-	struct site *site = site_of(r->search->list, e->probe, true);
+	struct site_list *list = r->search->list;
 	const struct image *img = r->search->image;
+	struct site *site = e->offset ? site_of(list, e->probe, e->offset) : NULL;
 	char before[sizeof(site->evidence)];
 	uint64_t vaddr;
 
 	if (!entry_fits(img, e, &vaddr))
 		return;
 	if (!site) {
-		site = site_of(r->search->list, e->probe, false);
+		site = count_found(list, e->probe) || e->dropped[0] ? NULL : site_of(list, e->probe, 0);
 		if (!site || !describe_unfound(img, site, vaddr))
 			return;
 		site->reason[0] = '\0';
 		snprintf(site->function, sizeof(site->function), "%s", e->probe->name);
-	} else if (site->offset != e->offset) {
-		return;
 	}
+	refuse_others(list, e->probe, e->dropped[0] ? NULL : site, e->dropped[0] ? e->dropped : "another candidate is the one");
+	if (e->dropped[0])
+		return;
 	snprintf(before, sizeof(before), "%s", site->evidence);
 	snprintf(site->evidence, sizeof(site->evidence), "calibrated: %.200s%s%.160s", e->evidence, *before ? "; " : "", before);
 	site->source = SITE_CALIBRATED;
@@ -230,7 +295,7 @@ static void apply_entry(struct reader *r, const struct entry *e)
 
 int site_file_apply_text(struct site_search *s, const char *text, const char *path, struct error *err)
 {
-	struct reader r = { .search = s, .path = path, .err = err };
+	struct reader r = { .search = s, .path = path, .err = err, .format = 1 };
 	int line = ini_parse_string(text, on_key, &r);
 
 	if (!r.failed && line)
@@ -239,6 +304,8 @@ int site_file_apply_text(struct site_search *s, const char *text, const char *pa
 		r.failed = error_set(err, ERR_INPUT, -EINVAL,
 				     "%s is of another build of the module, or of another engine; run framescope calibrate again",
 				     path);
+	for (size_t i = 0; i < r.nr && !r.failed; i++)
+		check_comparison(&r, &r.entries[i]);
 	for (size_t i = 0; i < r.nr && !r.failed; i++)
 		apply_entry(&r, &r.entries[i]);
 	free(r.entries);

@@ -5,6 +5,7 @@
  * and functions that no string leads to.
  *
  *     [build]
+ *     format = 2                  may be absent: 1, which has neither calls nor dropped
  *     build-id = b68ec8627d12f84ac4c8f0e818d2f326338a9da8
  *     size = 296737624            bytes of the module
  *     engine = blink
@@ -14,16 +15,27 @@
  *     [Document::UpdateStyle]
  *     offset = 0xe505a10          of the function in the file
  *     bytes = 554889e541574156    its first bytes, at least 8
- *     evidence = 66 calls = 66 trace events; URL right for 3 documents
+ *     calls = 66                  in the run that compared them, and of them
+ *     reported = 66               those that hold one event each that the browser itself reported
+ *     evidence = calls 66 = trace 66; URL right at 60 of 66 of them, for 3 documents
  *     url = rdi *0x188 : wtf-blink
  *
+ * or, of a function that isn't what its anchors make it seem,
+ *
+ *     calls = 84
+ *     reported = 81
+ *     dropped = 84 calls, 3 of them outside any event of the trace
+ *
  * Nothing in it is believed that the module contradicts: build-id, size and bytes must be the same, a function that
- * was found otherwise must be the same one, and one that was not must begin like a function behind padding.
+ * was found otherwise must be the same one (of several candidates, one of them: it stays alone), and one that was not must
+ * begin like a function behind padding. A dropped one is not used; its reason is shown.
  */
 #ifndef FRAMESCOPE_TARGET_SITE_FILE_H
 #define FRAMESCOPE_TARGET_SITE_FILE_H
 
 #include "target/site_list.h"
+
+#define SITE_FILE_FORMAT 2	/* what is written; older ones are read, too */
 
 /* Replaces arguments and adds functions from the build's file, if there is one. A file that is wrong changes nothing and
  * its reason stands in the evidence of the first site. -ENOMEM only. */

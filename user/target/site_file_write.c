@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/outfile.h"
+#include "target/site_file.h"
 #include "target/site_file_write.h"
 
 #define NR_BYTES 16	/* of a function's beginning */
@@ -24,7 +25,14 @@ static void print_entry(FILE *f, const struct image *img, const struct site_entr
 	fprintf(f, "\n[%s]\noffset = 0x%llx\nbytes = ", e->site->probe->name, (unsigned long long)e->site->offset);
 	for (int i = 0; i < NR_BYTES; i++)
 		fprintf(f, "%02x", p[i]);
-	fprintf(f, "\nevidence = %.170s\n", e->evidence);
+	fprintf(f, "\n");
+	if (e->compared)
+		fprintf(f, "calls = %u\nreported = %u\n", e->calls, e->reported);
+	if (e->dropped[0]) {
+		fprintf(f, "dropped = %s\n", e->dropped);
+		return;
+	}
+	fprintf(f, "evidence = %.180s\n", e->evidence);
 	for (size_t i = 0; i < e->nr_args; i++)
 		if (expr_print(&e->args[i], img->arch, text, sizeof(text) - 20) < (int)sizeof(text) - 20)
 			fprintf(f, "%s = %s\n", arg_field_name(e->args[i].field), text);
@@ -38,8 +46,8 @@ char *site_file_text(const struct site_build *b)
 
 	if (!f)
 		return NULL;
-	fprintf(f, "; SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause\n[build]\nbuild-id = %s\nsize = %zu\nengine = %s\n",
-		b->image->build_id, b->image->size, b->engine);
+	fprintf(f, "; SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause\n[build]\nformat = %d\nbuild-id = %s\nsize = %zu\nengine = %s\n",
+		SITE_FILE_FORMAT, b->image->build_id, b->image->size, b->engine);
 	if (b->cage)
 		fprintf(f, "cage = 0x%llx\n", (unsigned long long)b->cage);
 	fprintf(f, "made = %.180s\n", b->made);

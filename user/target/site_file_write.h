@@ -11,6 +11,9 @@ struct site_entry {
 	struct arg_spec args[RECORD_MAX_ARGS];
 	size_t nr_args;
 	char evidence[256];
+	bool compared;		/* its calls, with the events that the browser itself reported in the same run: */
+	uint32_t calls, reported;
+	char dropped[160];	/* why it isn't to be used; "" if it is */
 };
 
 struct site_build {

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Calibration's comparison: calls that hold an event each are equal, any other number is a reason to drop the function, of
+ * several candidates one is chosen; and reading a trace that is cut off, hostile or of begins and ends. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+#include "capture/calibrate_compare.h"
+#include "capture/calibrate_keep.h"
+
+#define MS 1000000ull
+#define MAX 64
+
+struct fixture {
+	struct compared_call calls[MAX];
+	struct compared_event events[MAX];
+	struct compared_site sites[8];
+	struct comparison c;
+};
+
+static void set_up(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->c = (struct comparison){ .calls = f->calls, .events = f->events, .sites = f->sites, .what = "trace",
+				    .begin_ns = 100 * MS, .end_ns = 1000 * MS, .grain_ns = 2000 };
+}
+
+static uint32_t site(struct fixture *f, uint32_t probe, uint32_t name)
+{
+	f->sites[f->c.nr_sites] = (struct compared_site){ .probe = probe, .name = name };
+	return f->c.nr_sites++;
+}
+
+/* Times in milliseconds. */
+static void call(struct fixture *f, uint32_t where, uint32_t tid, double begin, double end)
+{
+	f->calls[f->c.nr_calls++] = (struct compared_call){ begin * MS, end * MS, tid, where };
+}
+
+static void event(struct fixture *f, uint32_t name, uint32_t tid, double begin, double end)
+{
+	f->events[f->c.nr_events++] = (struct compared_event){ begin * MS, end * MS, tid, name };
+}
+
+static void expect_at(struct fixture *f, uint32_t where, enum compare_verdict verdict, const char *text, int line)
+{
+	if (f->sites[where].verdict != verdict || strcmp(f->sites[where].text, text))
+		fail_msg("line %d: site %u is %d, '%s'", line, where, f->sites[where].verdict, f->sites[where].text);
+}
+
+#define EXPECT(where, verdict, text) expect_at(&f, where, verdict, text, __LINE__)
+
+static void test_equal(void **state)
+{
+	struct fixture f;
+	uint32_t a, b;
+
+	(void)state;
+	set_up(&f);
+	a = site(&f, 0, 0);
+	b = site(&f, 1, COMPARE_NO_NAME);
+	/* in any order, one within the other, on two threads; times of the trace are cut to microseconds */
+	call(&f, a, 2, 400, 420);
+	call(&f, a, 1, 205, 206);
+	call(&f, a, 1, 200, 210);
+	call(&f, b, 1, 300, 310);
+	event(&f, 0, 1, 205.1, 205.9);
+	event(&f, 0, 2, 399.9985, 419);
+	event(&f, 0, 1, 200.1, 209.9);
+	/* what isn't wholly in the window says nothing */
+	call(&f, a, 1, 50, 60);
+	call(&f, a, 1, 999, 1001);
+	event(&f, 0, 1, 80, 90);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_EQUAL, "calls 3 = trace 3");
+	EXPECT(b, COMPARE_NOT, "not compared: the browser does not report it");
+	assert_int_equal(f.sites[a].calls, 3);
+	assert_int_equal(f.sites[a].events, 3);
+}
+
+static void test_dropped(void **state)
+{
+	struct fixture f;
+	uint32_t s[6];
+
+	(void)state;
+	set_up(&f);
+	for (uint32_t i = 0; i < 6; i++)
+		s[i] = site(&f, i, i);
+	/* a call without an event */
+	call(&f, s[0], 1, 200, 210);
+	call(&f, s[0], 1, 220, 230);
+	event(&f, 0, 1, 201, 209);
+	/* an event without a call: the call is another thread's */
+	call(&f, s[1], 1, 200, 210);
+	event(&f, 1, 1, 201, 209);
+	event(&f, 1, 2, 201, 209);
+	/* two events in a call */
+	call(&f, s[2], 1, 300, 310);
+	event(&f, 2, 1, 301, 302);
+	event(&f, 2, 1, 303, 304);
+	/* the event sticks out at the end, or begins before */
+	call(&f, s[3], 1, 400, 410);
+	event(&f, 3, 1, 401, 411);
+	call(&f, s[4], 1, 400, 410);
+	event(&f, 4, 1, 399, 409);
+	/* no call at all */
+	event(&f, 5, 1, 500, 501);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(s[0], COMPARE_DROPPED, "2 calls, 1 of them outside any event of the trace");
+	EXPECT(s[1], COMPARE_DROPPED, "1 calls, but 1 events of the trace are in none");
+	EXPECT(s[2], COMPARE_DROPPED, "1 calls, but 1 events of the trace are in none");
+	EXPECT(s[3], COMPARE_DROPPED, "1 calls, 1 of them outside any event of the trace");
+	EXPECT(s[4], COMPARE_DROPPED, "1 calls, 1 of them outside any event of the trace");
+	EXPECT(s[5], COMPARE_DROPPED, "no calls, but 1 events in the trace");
+}
+
+static void test_not_compared(void **state)
+{
+	struct fixture f;
+	uint32_t a, b;
+
+	(void)state;
+	set_up(&f);
+	a = site(&f, 0, 0);
+	b = site(&f, 1, 1);
+	call(&f, a, 1, 200, 210);
+	event(&f, 1, 1, 50, 60);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_NOT, "not compared: the trace has no such event");
+	EXPECT(b, COMPARE_NOT, "not compared: the pages did not call it");
+}
+
+/* Two functions report under one name: each has its own events, and together they have all. */
+static void test_shared_name(void **state)
+{
+	static const uint8_t open_names[] = { 1 };
+	struct fixture f;
+	uint32_t a, b;
+
+	(void)state;
+	set_up(&f);
+	a = site(&f, 0, 0);
+	b = site(&f, 1, 0);
+	call(&f, a, 1, 200, 220);
+	call(&f, b, 1, 205, 210);
+	call(&f, b, 1, 300, 310);
+	event(&f, 0, 1, 201, 219);
+	event(&f, 0, 1, 206, 209);
+	event(&f, 0, 1, 301, 309);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_EQUAL, "calls 1 = trace 1");
+	EXPECT(b, COMPARE_EQUAL, "calls 2 = trace 2");
+	/* one more event is nobody's: unless there is a third function that wasn't found */
+	event(&f, 0, 1, 400, 401);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_DROPPED, "1 calls, but 1 events of the trace are in none");
+	f.c.open_names = open_names;
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(b, COMPARE_EQUAL, "calls 2 = trace 2");
+}
+
+static void test_candidates(void **state)
+{
+	struct fixture f;
+	uint32_t helper, outer, right, idle;
+
+	(void)state;
+	set_up(&f);
+	helper = site(&f, 0, 0);
+	outer = site(&f, 0, 0);
+	right = site(&f, 0, 0);
+	idle = site(&f, 0, 0);
+	f.sites[idle].idle = true;
+	for (int i = 0; i < 3; i++) {
+		call(&f, outer, 1, 200 + 20 * i, 210 + 20 * i);
+		call(&f, right, 1, 201 + 20 * i, 209 + 20 * i);
+		call(&f, idle, 1, 201.5 + 20 * i, 208.5 + 20 * i);
+		call(&f, helper, 1, 202 + 20 * i, 202.1 + 20 * i);
+		event(&f, 0, 1, 202 + 20 * i, 208 + 20 * i);
+	}
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(right, COMPARE_EQUAL, "calls 3 = trace 3");
+	EXPECT(helper, COMPARE_OTHER, "another of 4 candidates is the one");
+	EXPECT(outer, COMPARE_OTHER, "another of 4 candidates is the one");
+	EXPECT(idle, COMPARE_OTHER, "another of 4 candidates is the one");
+	/* none is right: an event more than any of them has calls */
+	event(&f, 0, 1, 900, 901);
+	f.c.nr_sites = 1;
+	f.c.nr_calls = 0;
+	call(&f, helper, 1, 202, 202.1);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(helper, COMPARE_DROPPED, "1 calls, 1 of them outside any event of the trace");
+}
+
+/* What is only called while the browser reports serves the reporting. */
+static void test_idle(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.sites[site(&f, 0, 0)].idle = true;
+	call(&f, 0, 1, 200, 210);
+	event(&f, 0, 1, 201, 209);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(0, COMPARE_DROPPED, "1 calls, but none at all without the trace");
+}
+
+/* --- what is written of it --- */
+
+static void test_kept(void **state)
+{
+	struct engine_probe probes[4] = { { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" } };
+	struct site sites[7] = { { .probe = &probes[0] }, { .probe = &probes[1] }, { .probe = &probes[1] }, { .probe = &probes[2] },
+				 { .probe = &probes[2] }, { .probe = &probes[3] }, { .probe = &probes[3] } };
+	struct calls_verdict v[7] = {
+		{ COMPARE_DROPPED, 84, 81, "84 calls, 3 of them outside any event of the trace" },
+		{ COMPARE_OTHER, 9, 0, "" }, { COMPARE_EQUAL, 5, 5, "calls 5 = trace 5" },
+		{ COMPARE_DROPPED, 7, 6, "one" }, { COMPARE_DROPPED, 8, 6, "two" },
+		{ COMPARE_NOT, 0, 0, "not compared: why" }, { COMPARE_NOT, 0, 0, "not compared: why" },
+	};
+	struct call_log *logs = calloc(7, sizeof(*logs));
+	struct site_entry e[7] = { 0 };
+
+	(void)state;
+	assert_non_null(logs);
+	for (int i = 0; i < 7; i++) {
+		logs[i].site = e[i].site = &sites[i];
+		logs[i].calls = i == 6 ? 0 : 3;
+		e[i].nr_args = 2;
+		strcpy(e[i].evidence, "3 of 3 looked into");
+	}
+	assert_int_equal(keep_entries(e, logs, v, 7), 4);
+	assert_ptr_equal(e[0].site, &sites[0]);
+	assert_string_equal(e[0].dropped, v[0].text);
+	assert_int_equal(e[0].nr_args, 0);
+	assert_ptr_equal(e[1].site, &sites[2]);
+	assert_string_equal(e[1].evidence, "calls 5 = trace 5, alone of several candidates; 3 of 3 looked into");
+	assert_int_equal(e[1].nr_args, 2);
+	assert_true(e[1].compared && e[1].calls == 5 && e[1].reported == 5 && !e[1].dropped[0]);
+	assert_ptr_equal(e[2].site, &sites[3]);
+	assert_string_equal(e[2].dropped, "none of several candidates is right, one has one");
+	assert_ptr_equal(e[3].site, &sites[5]);
+	assert_string_equal(e[3].evidence, "not compared: why; 3 of 3 looked into");
+	assert_false(e[3].compared);
+	free(logs);
+}
+
+/* --- reading a Chrome trace --- */
+
+static int read_text(const char *text, struct report *r)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC), rc;
+
+	memset(r, 0, sizeof(*r));
+	report_want(r, "Layout");
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	rc = reporter_chrome.read(fd, r);
+	close(fd);
+	return rc;
+}
+
+static void test_trace(void **state)
+{
+	struct report r;
+
+	(void)state;
+	assert_int_equal(read_text("{\"traceEvents\":[{\"name\":\"Layout\",\"ph\":\"X\",\"pid\":2,\"tid\":3,\"ts\":5,\"dur\":7},"
+				   "{\"name\":\"Other\",\"ph\":\"X\",\"pid\":2,\"tid\":3,\"ts\":5,\"dur\":7},"
+				   "{\"name\":\"Layout\",\"ph\":\"s\",\"pid\":2,\"tid\":3,\"ts\":5},"
+				   "{\"name\":\"Layout\",\"ph\":\"B\",\"pid\":2,\"tid\":3,\"ts\":20},"
+				   "{\"name\":\"Layout\",\"ph\":\"B\",\"pid\":2,\"tid\":3,\"ts\":21},"
+				   "{\"name\":\"Layout\",\"ph\":\"E\",\"pid\":2,\"tid\":3,\"ts\":22},"
+				   "{\"name\":\"Layout\",\"ph\":\"E\",\"pid\":2,\"tid\":4,\"ts\":23},"
+				   "{\"name\":\"Layout\",\"ph\":\"E\",\"pid\":2,\"tid\":3,\"ts\":24}]}", &r), 0);
+	assert_int_equal(r.nr, 3);
+	assert_int_equal(r.v[0].begin_ns, 5000);
+	assert_int_equal(r.v[0].end_ns, 12000);
+	assert_int_equal(r.v[1].begin_ns, 21000);
+	assert_int_equal(r.v[1].end_ns, 22000);
+	assert_int_equal(r.v[2].begin_ns, 20000);
+	assert_int_equal(r.v[2].end_ns, 24000);
+	report_free(&r);
+}
+
+/* What lacks its end would make calls look like too many. */
+static void test_damaged_trace(void **state)
+{
+	static const char *const damaged[] = {
+		"", "{", "[", "{\"traceEvents\":[{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":5}", "\x7f" "ELF", "null",
+		"[{\"name\":\"Layout\"}{\"name\":\"Layout\"}]",
+	};
+	struct report r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		assert_int_equal(read_text(damaged[i], &r), -EINVAL);
+		report_free(&r);
+	}
+	/* members of other kinds than they should have, times that are none */
+	assert_int_equal(read_text("[{\"name\":7,\"ph\":\"X\",\"ts\":1},{\"name\":\"Layout\",\"ph\":[],\"ts\":1},{\"name\":\"Layout\",\"ph\":\"X\"},"
+				   "{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":-1},{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":1e300},"
+				   "{\"name\":\"Layout\",\"ph\":\"\",\"ts\":1},{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":\"1\"},1,[],null]", &r), 0);
+	assert_int_equal(r.nr, 0);
+	report_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equal), cmocka_unit_test(test_dropped), cmocka_unit_test(test_not_compared),
+		cmocka_unit_test(test_shared_name), cmocka_unit_test(test_candidates), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_kept), cmocka_unit_test(test_trace), cmocka_unit_test(test_damaged_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# make [V=1] [O=DIR] [SAN=address,undefined] [DEBUG=1] [STATIC=1] [CROSS_COMPILE=…]
-#   all  check (no root)  check-root  check-kernels  bench  fuzz  install DESTDIR= PREFIX=  clean
-#   ARCH=arm64 bpf: only the BPF objects, for another architecture; STATIC=1: build/static/framescope too, without any library
+# make [V=1] [O=DIR] [SAN=address,undefined] [DEBUG=1] [STATIC=1] [CROSS_COMPILE=…] [TARGET]
+#   all              build/framescope; with STATIC=1 build/static/framescope too, which needs no library
+#   check            tests that need no root; check-root: those that attach; check-fuzz: fuzzing, for seconds each; check-all
+#   check-kernels    on other kernels, in virtual machines: FRAMESCOPE_KERNELS=all or a list like "6.1 6.18"
+#   bench            what probing costs; JSON=FILE keeps the figures; bench-cost: only the calls'
+#   tests, fuzz      builds those programs; ARCH=arm64 bpf: only the BPF objects, for another architecture
+#   install          DESTDIR= PREFIX=/usr/local; uninstall takes the same; clean removes what was built
+#   V=1 shows commands, O= builds elsewhere, SAN= takes the compiler's sanitizers, DEBUG=1 doesn't optimise
 
 O ?= build
 PREFIX ?= /usr/local
@@ -206,13 +211,25 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/framescope/engines/builds
 	install -m644 user/engines/*.engine $(DESTDIR)$(PREFIX)/share/framescope/engines
 	$(if $(wildcard user/engines/builds/*.sites),install -m644 user/engines/builds/*.sites $(DESTDIR)$(PREFIX)/share/framescope/engines/builds)
-	install -Dm644 user/cli/framescope.1 $(DESTDIR)$(PREFIX)/share/man/man1/framescope.1
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	sed 's|/usr/local/share|$(PREFIX)/share|' user/cli/framescope.1 > $(DESTDIR)$(PREFIX)/share/man/man1/framescope.1
+	chmod 644 $(DESTDIR)$(PREFIX)/share/man/man1/framescope.1
+	install -Dm644 user/cli/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/framescope
+
+# what install put there; the folders of others stay
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/framescope $(DESTDIR)$(PREFIX)/share/man/man1/framescope.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/framescope
+	rm -rf $(DESTDIR)$(PREFIX)/share/framescope
+
+help:
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
 
 clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all bpf tests targets guests fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install clean FORCE
+.PHONY: all bpf tests targets guests fuzz check check-root check-fuzz check-all check-kernels bench bench-cost install uninstall help clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(USER_OBJ:.o=.d) $(PROTO_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(BPF_OBJ:$(O)/bpf/%.o=$(O)/bpf/counters/%.d) $(UNIT_BIN:=.d) $(O)/user/cli/main.d

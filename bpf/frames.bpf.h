@@ -79,8 +79,9 @@ static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
 	COUNT(f->probe, hidden, 1);
 	parent = f->parent ? frame_at(t, f->parent - 1) : NULL;
 	if (parent) {
+		/* with what was hidden inside it, lest the cost of those calls counts as their caller's time */
 		parent->hidden_ns += now - f->begin_ns;
-		parent->hidden_hits++;
+		parent->hidden_hits += 1 + f->hidden_hits;
 	}
 	return true;
 }

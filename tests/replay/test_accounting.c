@@ -206,6 +206,28 @@ static void test_hidden(void **state)
 	EXPECT(&r, { 1000 - 10 - 15 - 60, 85, 0, 915, 85, 0, 12 });
 }
 
+/* The flag counts them, too: without them this one shows 190 of 200. */
+static void test_hidden_flag(void **state)
+{
+	struct replay r = begin();
+	struct session *m;
+	struct event_view e;
+	struct rec_end *end;
+
+	(void)state;
+	replay_cost(&r, 0, 10, 20, 3);
+	replay_begin(&r, 1, 0, A);
+	end = replay_end(&r, 1, 200);
+	end->flags = REC_F_HIDDEN;
+	end->hidden_hits = 3;
+	end->hidden_ns = 15;
+	m = replay_session(&r);
+	assert_true(session_event(m, 1, &e));
+	assert_int_equal(e.time_ns, 115);
+	assert_true(e.flags & EV_OVERHEAD_HIGH);
+	session_free(m);
+}
+
 /* A script's caller isn't shown; its time is its own caller's, so is what it costs. */
 static void test_script_caller(void **state)
 {
@@ -362,7 +384,7 @@ int main(void)
 		cmocka_unit_test(test_costs), cmocka_unit_test(test_no_calibration), cmocka_unit_test(test_clamped),
 		cmocka_unit_test(test_nearest), cmocka_unit_test(test_classes), cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_blocked_clamped), cmocka_unit_test(test_blocked_unknown),
-		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),
 		cmocka_unit_test(test_script_caller), cmocka_unit_test(test_overhead_flag), cmocka_unit_test(test_hits),
 		cmocka_unit_test(test_metrics), cmocka_unit_test(test_cpu), cmocka_unit_test(test_cpu_unknown),
 	};

@@ -15,7 +15,7 @@ struct event_sums {
 	uint64_t overhead_ns;
 	uint64_t blocked_ns;
 	uint64_t longest_ns;	/* the longest interval of one call */
-	uint64_t subtracted;	/* events of whose shown time more than half was subtracted (EV_OVERHEAD_HIGH) */
+	uint64_t subtracted;	/* EV_OVERHEAD_HIGH */
 	uint64_t unwound, clipped;
 	uint64_t metrics[RECORD_MAX_METRICS];	/* as total_ns */
 };

@@ -91,7 +91,7 @@ static int print_types(const struct session *s, const struct report_stats *r)
 	       !strcmp(info->rung, "import") ? "; overhead that the imported profile tells is shown as blocked" :
 	       "; what measuring cost was not measured and is in them");
 	if (r->all.subtracted)
-		printf("! Of %s events more than half of the time was subtracted as overhead.\n",
+		printf("! The overhead subtracted from %s events is more than half of the time that they show.\n",
 		       format_count(r->all.subtracted, text));
 	return rc;
 }

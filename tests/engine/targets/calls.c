@@ -133,6 +133,7 @@ probed void slow_and_fast(void)
 		leaf(i);
 	nap(3);
 	leaf(5);
+	outer();
 	sink++;
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """calibrate on the installed Chromium, then a recording of a page that it doesn't know: a timeline per frame, and every
-event of a document, sheet or script with the right URL. Interrupted, it leaves nothing behind."""
-import glob, json, os, shutil, signal, subprocess, tempfile, time
+event of a document, sheet or script with the right URL; and the calls of each function are as many as the browser itself
+traced. Interrupted or killed, it leaves nothing behind."""
+import configparser, glob, json, os, pwd, shutil, signal, subprocess, tempfile, time
 
 import chromium
 from tap import Tap
@@ -21,16 +22,74 @@ SCRIPTS = ["index.html", "one.js", "two.js", "frame.html"]
 FRAMES = ["STYLE_RECALCULATION", "DOCUMENT_PARSING", "LAYOUT", "PAINT"]
 
 
-def left_behind(tmp):
-    files = os.listdir(tmp)
-    processes = []
+REQUIRED = 9  # functions whose calls must be compared
+
+
+def processes(tmp):
+    """PIDs of what runs from there."""
+    found = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             if tmp.encode() in open(path, "rb").read():
-                processes.append(path.split("/")[2])
+                found.append(path.split("/")[2])
         except OSError:
             pass
-    return files + processes
+    return found
+
+
+def left_behind(tmp, seconds=0):
+    """Files and processes that are still there after so long."""
+    end = time.monotonic() + seconds
+    while True:
+        left = os.listdir(tmp) + processes(tmp)
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.2)
+
+
+def owners(pids):
+    found = set()
+    for pid in pids:
+        try:
+            found.add(pwd.getpwuid(os.stat("/proc/" + pid).st_uid).pw_name)
+        except OSError:
+            pass
+    return found
+
+
+def start(binary, env):
+    """calibrate, at the moment when the first page is being shown."""
+    p = subprocess.Popen([FRAMESCOPE, "calibrate", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    for line in p.stderr:
+        if line.startswith("showing"):
+            break
+    return p
+
+
+def check_counts(tap, binary, path, env):
+    """The file's numbers are equal, and `probes` shows them."""
+    sites = configparser.ConfigParser(interpolation=None, comment_prefixes=(";",))
+    sites.optionxform = str
+    sites.read(path)
+    probes = [s for s in sites.sections() if s != "build"]
+    compared = [p for p in probes if "calls" in sites[p]]
+    unequal = ["%s: %s" % (p, sites[p].get("dropped", "")) for p in compared if sites[p]["calls"] != sites[p]["reported"]]
+    tap.ok(not unequal, "calls are as many as the browser traced", unequal)
+    tap.ok(len(compared) >= REQUIRED, "at least %d functions were compared" % REQUIRED,
+           ["%s: %s" % (p, sites[p].get("evidence")) for p in probes if p not in compared])
+    shown = json.loads(subprocess.run([FRAMESCOPE, "probes", "--binary", binary, "--json"], check=True, stdout=subprocess.PIPE,
+                                      text=True, env=env).stdout)
+    evidence = {p["name"]: p.get("evidence") or "" for p in shown["probes"]}
+    missing = [p for p in compared if "calls %s = trace %s" % (sites[p]["calls"], sites[p]["reported"]) not in evidence.get(p, "")]
+    tap.ok(not missing, "probes shows that", missing)
+    text = open(path).read()
+    forged = text.replace("\nreported = ", "\nreported = 1", 1)
+    with open(path, "w") as f:
+        f.write(forged)
+    shown = subprocess.run([FRAMESCOPE, "probes", "--binary", binary], check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
+    tap.ok("not used: " + path in shown, "a file whose numbers don't agree is refused with a reason")
+    with open(path, "w") as f:
+        f.write(text)
 
 
 def record(out, base, env):
@@ -94,29 +153,33 @@ def main():
     env = dict(os.environ, TMPDIR=tmp, FRAMESCOPE_CACHE=cache)
     server, base = chromium.serve(os.path.join(HERE, "pages"))
     try:
-        p = subprocess.Popen([FRAMESCOPE, "calibrate", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-        for line in p.stderr:  # the first page is being shown
-            if line.startswith("showing"):
-                break
-        time.sleep(1)
+        p = start(binary, env)
+        users = owners(processes(tmp))
+        tap.ok(users == {"nobody"}, "the private browser runs as nobody", sorted(users))
         p.send_signal(signal.SIGINT)
         messages = p.communicate(timeout=60)
         tap.ok(p.returncode == 1 and "nothing was written" in messages[1], "Ctrl-C ends it", messages)
         tap.ok(not left_behind(tmp), "and leaves nothing behind", left_behind(tmp))
+        p = start(binary, env)
+        p.kill()
+        p.communicate(timeout=60)
+        left = left_behind(tmp, 60)
+        tap.ok(not left, "killed it leaves nothing behind either", left)
         tap.ok(not glob.glob(cache + "/builds/*"), "and writes nothing")
 
         p = subprocess.run([FRAMESCOPE, "calibrate", binary], stderr=subprocess.PIPE, text=True,
                            env=dict(env, TMPDIR=tmp + "/" + "long" * 20))
         tap.ok(p.returncode == 7 and "TMPDIR" in p.stderr, "a folder with too long a name is refused", p.stderr)
 
-        start = time.monotonic()
+        began = time.monotonic()
         p = subprocess.run([FRAMESCOPE, "calibrate", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
                            timeout=300)
         tap.ok(p.returncode == 0, "calibrate ends well", p.stderr if p.returncode else p.stdout[-300:])
-        tap.ok(time.monotonic() - start < LIMIT, "in time", "%.0f s" % (time.monotonic() - start))
+        tap.ok(time.monotonic() - began < LIMIT, "in time", "%.0f s" % (time.monotonic() - began))
         tap.ok(not left_behind(tmp), "it leaves nothing behind", left_behind(tmp))
         sites = glob.glob(cache + "/builds/*.sites")
         tap.ok(len(sites) == 1 and os.stat(sites[0]).st_mode & 0o777 == 0o644, "one file in the cache", sites)
+        check_counts(tap, binary, sites[0], env)
 
         out = os.path.join(work, "run.fscope")
         code, messages = record(out, base, env)

@@ -6,12 +6,15 @@
 #include <ftw.h>
 #include <libgen.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "capture/calibrate_copy.h"
@@ -116,6 +119,67 @@ static int make_folders(struct private_copy *c, const char *name)
 	return open(bin, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	remove(path);
+	return 0;
+}
+
+static void remove_folder(const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+
+	/* what the browser was writing while it was ended may come late */
+	for (int i = 0; folder[0] && i < 20 && !access(folder, F_OK); i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		nftw(folder, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	}
+}
+
+/* Waits for the end of everybody who has the pipe's other end, us and those who die with us, and cleans up. Never returns. */
+static void run_janitor(const char *folder, int life)
+{
+	int null = open("/dev/null", O_RDWR);
+	char c;
+
+	setsid();
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_IGN);
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (life != 3)
+		dup2(life, 3);
+	syscall(SYS_close_range, 4, ~0u, 0);
+	while (read(3, &c, 1) < 0 && errno == EINTR)
+		;
+	remove_folder(folder);
+	_exit(0);
+}
+
+static int start_janitor(struct private_copy *c)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	c->janitor = fork();
+	if (!c->janitor) {
+		close(fds[1]);
+		run_janitor(c->folder, fds[0]);
+	}
+	close(fds[0]);
+	c->life = fds[1];
+	if (c->janitor > 0)
+		return 0;
+	close(c->life);
+	c->janitor = 0;
+	return -EAGAIN;
+}
+
 int copy_make(const char *binary, struct private_copy *ret, struct error *err)
 {
 	char real[PATH_MAX], name[PATH_MAX];
@@ -128,6 +192,10 @@ int copy_make(const char *binary, struct private_copy *ret, struct error *err)
 	snprintf(name, sizeof(name), "%s", basename(real));
 	choose_user(ret);
 	to = make_folders(ret, name);
+	if (to >= 0 && start_janitor(ret)) {
+		close(to);
+		to = -EAGAIN;
+	}
 	if (to < 0) {
 		copy_remove(ret);
 		return error_set(err, ERR_OUTPUT, to, "can't make a private folder in %s: %s; TMPDIR names another place",
@@ -145,24 +213,13 @@ int copy_make(const char *binary, struct private_copy *ret, struct error *err)
 	return error_set(err, ERR_OUTPUT, rc, "can't copy the browser's folder %s: %s", real, strerror(-rc));
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	remove(path);
-	return 0;
-}
-
 void copy_remove(struct private_copy *c)
 {
-	const struct timespec pause = { .tv_nsec = 50000000 };
-
-	/* what the browser was writing while it was ended may come late */
-	for (int i = 0; c->folder[0] && i < 20 && !access(c->folder, F_OK); i++) {
-		if (i)
-			nanosleep(&pause, NULL);
-		nftw(c->folder, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	}
+	remove_folder(c->folder);
 	c->folder[0] = '\0';
+	if (c->janitor <= 0)
+		return;
+	close(c->life);
+	waitpid(c->janitor, NULL, 0);
+	c->janitor = 0;
 }

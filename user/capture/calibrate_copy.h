@@ -13,8 +13,11 @@ struct private_copy {
 	char home[PATH_MAX];		/* an empty folder of the user's below it */
 	uid_t uid;			/* who the browser runs as: nobody, if we are root */
 	gid_t gid;
+	pid_t janitor;			/* removes the folder if we end without doing so */
+	int life;			/* a pipe's end that it watches */
 };
 
+/* Whatever becomes of us from here on, the folder goes: if we are killed, when the last process that we started is gone. */
 int copy_make(const char *binary, struct private_copy *ret, struct error *err);
 /* Removes all of it. */
 void copy_remove(struct private_copy *c);

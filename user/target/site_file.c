@@ -331,11 +331,26 @@ static char *read_text(const char *path)
 	return text;
 }
 
+/* First in the evidence of the first site that has some: behind it, it could be cut off. */
+static void note_refused(struct site_list *list, const char *refused)
+{
+	for (size_t i = 0; i < list->nr && *refused; i++) {
+		struct site *first = &list->sites[i];
+		char before[sizeof(first->evidence)];
+
+		if (!first->source)
+			continue;
+		snprintf(before, sizeof(before), "%s", first->evidence);
+		snprintf(first->evidence, sizeof(first->evidence), "not used: %.250s; %.110s", refused, before);
+		return;
+	}
+}
+
 int site_file_apply(struct site_search *s)
 {
 	const char *cache = getenv("FRAMESCOPE_CACHE");
-	char path[2][PATH_MAX], *folder, *copy;
-	int rc = 0;
+	char path[2][PATH_MAX], refused[sizeof(((struct error *)0)->text)] = "", *folder, *copy;
+	int rc;
 
 	if (!s->image->build_id[0] || !s->engine->path || s->opt->no_calibration)
 		return 0;
@@ -356,13 +371,11 @@ int site_file_apply(struct site_search *s)
 		rc = site_file_apply_text(s, text, path[i], &err);
 		free(text);
 		if (!rc)
-			return 0;
-		if (rc != -ENOMEM && s->list->nr) {
-			struct site *first = &s->list->sites[0];
-			size_t n = strlen(first->evidence);
-
-			snprintf(first->evidence + n, sizeof(first->evidence) - n, "; not used: %s", err.text);
-		}
+			break;
+		if (rc == -ENOMEM)
+			return rc;
+		snprintf(refused, sizeof(refused), "%s", err.text);
 	}
-	return rc == -ENOMEM ? rc : 0;
+	note_refused(s->list, refused);
+	return 0;
 }

@@ -10,23 +10,20 @@ static int open_state(struct exporter *x, struct outfile *f)
 {
 	int rc;
 
-	x->probes = session_probes(x->s, &x->nr_probes);
-	x->procs = session_processes(x->s, &x->nr_procs);
-	x->threads = session_threads(x->s, &x->nr_threads);
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = emit_open(&x->scratch, NULL);
 	if (!rc)
-		rc = pairs_new(x->s, &x->pairs);
+		rc = pairs_new(x->in.s, &x->pairs);
 	if (rc)
 		return rc;
 	x->tails = calloc(CHROME_TAILS, sizeof(*x->tails));
-	x->ids = calloc(x->nr_threads + 1, sizeof(*x->ids));
-	x->ends = calloc(x->nr_threads + 1, sizeof(*x->ends));
+	x->ids = calloc(x->in.nr_threads + 1, sizeof(*x->ids));
+	x->ends = calloc(x->in.nr_threads + 1, sizeof(*x->ends));
 	if (!x->tails || !x->ids || !x->ends)
 		return -ENOMEM;
-	for (size_t i = 0; i < x->nr_threads; i++)
-		snprintf(x->ids[i], sizeof(x->ids[i]), ",\"pid\":%u,\"tid\":%u", x->threads[i].pid, x->threads[i].tid);
+	for (size_t i = 0; i < x->in.nr_threads; i++)
+		snprintf(x->ids[i], sizeof(x->ids[i]), ",\"pid\":%u,\"tid\":%u", x->in.threads[i].pid, x->in.threads[i].tid);
 	return 0;
 }
 
@@ -37,8 +34,7 @@ int chrome_begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
+	export_input_open(&x->in, s, opt);
 	x->instant = 'i';
 	rc = open_state(x, f);
 	if (rc) {
@@ -60,7 +56,7 @@ void chrome_free(struct exporter *x)
 		free(x->tails[i].text);
 	free(x->tails);
 	free(x->ids);
-	for (size_t i = 0; x->ends && i < x->nr_threads; i++)
+	for (size_t i = 0; x->ends && i < x->in.nr_threads; i++)
 		free(x->ends[i].us);
 	free(x->ends);
 	free(x->profile);
@@ -88,7 +84,7 @@ void chrome_item(struct exporter *x, char phase, uint64_t ts_ns, uint32_t thread
 	item_start(x, phase);
 	emit_text(&x->out, ",\"ts\":");
 	emit_us(&x->out, ts_ns + CHROME_START_NS);
-	if (thread < x->nr_threads)
+	if (thread < x->in.nr_threads)
 		emit_string(&x->out, x->ids[thread]);
 	else
 		emit_text(&x->out, ",\"pid\":0,\"tid\":0");
@@ -96,7 +92,7 @@ void chrome_item(struct exporter *x, char phase, uint64_t ts_ns, uint32_t thread
 
 void chrome_process_item(struct exporter *x, char phase, uint64_t ts_ns, uint32_t process)
 {
-	uint32_t pid = process < x->nr_procs ? x->procs[process].pid : session_info(x->s)->target_pid;
+	uint32_t pid = process < x->in.nr_procs ? x->in.procs[process].pid : x->in.info->target_pid;
 
 	item_start(x, phase);
 	emit_text(&x->out, ",\"ts\":");
@@ -199,8 +195,8 @@ void chrome_complete(struct exporter *x, const struct export_event *e, uint64_t 
 {
 	uint64_t blocked = e->view.agg_blocked_ns < wall ? e->view.agg_blocked_ns : wall;
 
-	chrome_item(x, x->opt.begin_end ? 'B' : 'X', e->start_ns, e->view.thread);
-	if (!x->opt.begin_end) {
+	chrome_item(x, x->in.opt.begin_end ? 'B' : 'X', e->start_ns, e->view.thread);
+	if (!x->in.opt.begin_end) {
 		emit_text(&x->out, ",\"dur\":");
 		emit_us(&x->out, wall);
 		emit_text(&x->out, ",\"tdur\":");
@@ -230,18 +226,13 @@ void chrome_call(struct exporter *x, const struct export_event *e, uint64_t last
 		emit_member_u64(&x->out, "hits", e->view.hits);
 }
 
-static const struct recording_probe *probe_of(const struct exporter *x, uint16_t probe)
-{
-	static const struct recording_probe unknown = { .name = "?", .label = "?", .category = "", .group = "" };
-
-	return probe < x->nr_probes ? &x->probes[probe] : &unknown;
-}
-
-static bool below_recalculation(const struct exporter *x, const struct event_view *v)
+bool chrome_in_statistics(const struct exporter *x, const struct event_view *v)
 {
 	struct event_view up = *v;
 
-	while (up.parent && session_event(x->s, up.parent, &up))
+	if (v->type != EVENT_CSS_SELECTOR_MATCHING)
+		return false;
+	while (up.parent && session_event(x->in.s, up.parent, &up))
 		if (up.type == EVENT_STYLE_RECALCULATION)
 			return true;
 	return false;
@@ -253,9 +244,9 @@ static bool below_recalculation(const struct exporter *x, const struct event_vie
  */
 static void overlapping(struct exporter *x, const struct export_event *e)
 {
-	const struct recording_probe *p = probe_of(x, e->view.probe);
+	const struct recording_probe *p = input_probe(&x->in, e->view.probe);
 
-	if (e->view.type == EVENT_CSS_SELECTOR_MATCHING && below_recalculation(x, &e->view))
+	if (chrome_in_statistics(x, &e->view))
 		return;
 	for (int end = 0; end < 2; end++) {
 		chrome_item(x, end ? 'e' : 'b', end ? e->end_ns : e->start_ns, e->view.thread);
@@ -274,7 +265,7 @@ static void overlapping(struct exporter *x, const struct export_event *e)
 
 static int chrome_event(struct exporter *x, const struct export_event *e)
 {
-	const struct recording_probe *p = probe_of(x, e->view.probe);
+	const struct recording_probe *p = input_probe(&x->in, e->view.probe);
 
 	if (e->overlapping) {
 		overlapping(x, e);
@@ -289,9 +280,9 @@ static int chrome_event(struct exporter *x, const struct export_event *e)
 
 static int chrome_leave(struct exporter *x, const struct export_event *e)
 {
-	const struct recording_probe *p = probe_of(x, e->view.probe);
+	const struct recording_probe *p = input_probe(&x->in, e->view.probe);
 
-	if (!x->opt.begin_end)
+	if (!x->in.opt.begin_end)
 		return 0;
 	chrome_item(x, 'E', e->end_ns, e->view.thread);
 	chrome_name(x, p->label, p->category);

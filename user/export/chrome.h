@@ -9,7 +9,7 @@
 #define FRAMESCOPE_EXPORT_CHROME_H
 
 #include "export/emit.h"
-#include "export/export.h"
+#include "export/input.h"
 #include "export/pairs.h"
 #include "export/selectors.h"
 
@@ -27,14 +27,9 @@ struct chrome_tail {
 
 struct exporter {
 	struct emit out, scratch;
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	char instant;		/* 'i', as the format has it, or 'I', which alone DevTools counts */
 	bool any;		/* an item was written: the next one needs a comma */
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_procs, nr_threads;
 	char (*ids)[40];	/* per thread: ,"pid":1,"tid":2 */
 	struct chrome_ends { double *us; uint32_t cap; } *ends;	/* per thread: where open events end, as viewers see it */
 	struct pairs *pairs;
@@ -86,6 +81,8 @@ int chrome_note(struct exporter *x, const struct session_note *n);
 /* An instant for all to see. */
 void chrome_global(struct exporter *x, uint64_t ts_ns, const char *name);
 
+/* A selector's matching below a recalculation stands in the statistics of that, as below. */
+bool chrome_in_statistics(const struct exporter *x, const struct event_view *v);
 /* A SelectorStats instant with what matched selectors below the event; false (and nothing written) if nothing did. */
 bool chrome_selector_stats(struct exporter *x, const struct export_event *e);
 

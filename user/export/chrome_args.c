@@ -33,14 +33,6 @@ static const char *wanted_data(const char *name)
 	return "";
 }
 
-static void member_i64(struct emit *out, const char *key, int64_t v)
-{
-	emit_text(out, ",\"");
-	emit_string(out, key);
-	emit_text(out, "\":");
-	emit_i64(out, v);
-}
-
 static void url_member(struct exporter *x, struct emit *out, const char *key, const char *url)
 {
 	if (!url)
@@ -48,21 +40,7 @@ static void url_member(struct exporter *x, struct emit *out, const char *key, co
 	emit_text(out, ",\"");
 	emit_string(out, key);
 	emit_text(out, "\":");
-	emit_json_n(out, url, shown_url(&x->opt, url));
-}
-
-static void area(struct emit *out, const struct event_detail *d)
-{
-	static const struct { uint8_t field; const char *key; size_t offset; } ints[] = {
-		{ FIELD_X, "x", offsetof(struct event_detail, x) }, { FIELD_Y, "y", offsetof(struct event_detail, y) },
-		{ FIELD_W, "w", offsetof(struct event_detail, w) }, { FIELD_H, "h", offsetof(struct event_detail, h) },
-		{ FIELD_OX, "ox", offsetof(struct event_detail, ox) },
-		{ FIELD_OY, "oy", offsetof(struct event_detail, oy) },
-	};
-
-	for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++)
-		if (d->has & 1u << ints[i].field)
-			member_i64(out, ints[i].key, *(const int32_t *)((const char *)d + ints[i].offset));
+	emit_json_n(out, url, shown_url(&x->in.opt, url));
 }
 
 /* One line that says what the event is about, for viewers that show no more. */
@@ -71,17 +49,19 @@ static void detail_text(struct exporter *x, struct emit *out, const struct event
 	if (d->url)
 		url_member(x, out, "detail", d->url);
 	else if (d->selector)
-		emit_member(out, "detail", shown_text(&x->opt, d->selector));
+		emit_member(out, "detail", shown_text(&x->in.opt, d->selector));
 	else if (d->event_name)
 		emit_member(out, "detail", d->event_name);
 	else
-		emit_member(out, "detail", shown_text(&x->opt, d->label));
+		emit_member(out, "detail", shown_text(&x->in.opt, d->label));
 }
 
 void chrome_data(struct exporter *x, struct emit *out, const char *name, const struct event_detail *d,
 		 const struct timeline *t, int type, unsigned int flags, bool detail)
 {
 	char frame[33], words[128];
+	const char *key;
+	int32_t value;
 
 	emit_text(out, "\"data\":{\"eventType\":");
 	emit_json(out, event_type_name(type));
@@ -90,14 +70,16 @@ void chrome_data(struct exporter *x, struct emit *out, const char *name, const s
 		emit_member(out, "frame", frame);
 	}
 	url_member(x, out, "url", d->url);
-	emit_member(out, "selector", shown_text(&x->opt, d->selector));
+	emit_member(out, "selector", shown_text(&x->in.opt, d->selector));
 	/* where DevTools looks for the name of an event and of a style sheet */
 	emit_member(out, "type", d->event_name || strcmp(name, "EventDispatch") ? d->event_name : "unknown");
 	if (!strcmp(name, "ParseAuthorStyleSheet"))
 		url_member(x, out, "styleSheetUrl", d->url);
 	emit_string(out, wanted_data(name));
-	emit_member(out, "label", shown_text(&x->opt, d->label));
-	area(out, d);
+	emit_member(out, "label", shown_text(&x->in.opt, d->label));
+	for (int i = 0; i < SHOWN_AREA; i++)
+		if (shown_area(d, i, &key, &value))
+			emit_member_i64(out, key, value);
 	if (d->has & 1u << FIELD_LINE)
 		emit_member_u64(out, "lineNumber", d->line);
 	if (d->has & 1u << FIELD_COLUMN)
@@ -194,10 +176,10 @@ static void selector_timing(struct exporter *x, const struct selector_sum *sum)
 	emit_text(&x->out, ",\"fast_reject_count\":0");
 	emit_member_u64(&x->out, "match_attempts", sum->hits);
 	emit_member_u64(&x->out, "match_count", sum->hits);
-	emit_member(&x->out, "selector", d->selector ? shown_text(&x->opt, d->selector) : "(unknown)");
+	emit_member(&x->out, "selector", d->selector ? shown_text(&x->in.opt, d->selector) : "(unknown)");
 	emit_text(&x->out, ",\"style_sheet_id\":");
 	if (d->url)
-		emit_json_n(&x->out, d->url, shown_url(&x->opt, d->url));
+		emit_json_n(&x->out, d->url, shown_url(&x->in.opt, d->url));
 	else
 		emit_text(&x->out, "\"\"");
 	emit_text(&x->out, "}");
@@ -205,7 +187,7 @@ static void selector_timing(struct exporter *x, const struct selector_sum *sum)
 
 bool chrome_selector_stats(struct exporter *x, const struct export_event *e)
 {
-	int rc = selector_table_collect(&x->selectors, x->s, e->view.id);
+	int rc = selector_table_collect(&x->selectors, x->in.s, e->view.id);
 
 	if (rc)
 		x->out.error = rc;

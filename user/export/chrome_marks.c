@@ -16,7 +16,7 @@ static void id_member(struct exporter *x, uint64_t id)
 static void instant(struct exporter *x, const struct session_mark *m, const struct recording_probe *p)
 {
 	size_t nr;
-	const struct timeline *t = session_timelines(x->s, &nr);
+	const struct timeline *t = session_timelines(x->in.s, &nr);
 
 	chrome_item(x, x->instant, m->ts_ns, m->thread);
 	/* what concerns frames, documents and windows is the process's; the rest is drawn on the thread */
@@ -33,20 +33,20 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 static void operation(struct exporter *x, char phase, uint64_t ts_ns, uint32_t thread, const struct pair *pair,
 		      const struct session_mark *m)
 {
-	const struct recording_probe *p = &x->probes[pair->group];
-	const char *name = phase == 'n' ? x->probes[m->probe].label : p->group;
+	const struct recording_probe *p = &x->in.probes[pair->group];
+	const char *name = phase == 'n' ? x->in.probes[m->probe].label : p->group;
 
 	chrome_item(x, phase, ts_ns, thread);
 	id_member(x, pair->number);
 	chrome_name(x, name, p->category);
 	if (m)
-		chrome_data(x, &x->out, name, m->detail, NULL, x->probes[m->probe].type, 0, true);
+		chrome_data(x, &x->out, name, m->detail, NULL, x->in.probes[m->probe].type, 0, true);
 	emit_text(&x->out, "}}");
 }
 
 static void flow(struct exporter *x, char phase, const struct session_mark *m, const struct pair *pair)
 {
-	const struct recording_probe *p = &x->probes[pair->group];
+	const struct recording_probe *p = &x->in.probes[pair->group];
 
 	chrome_item(x, phase, m->ts_ns, m->thread);
 	id_member(x, pair->number);
@@ -65,7 +65,7 @@ static void document(struct exporter *x, char phase, const struct session_mark *
 	if (phase == 'O') {
 		emit_text(&x->out, "\"snapshot\":{\"url\":");
 		if (m->detail->url)
-			emit_json_n(&x->out, m->detail->url, shown_url(&x->opt, m->detail->url));
+			emit_json_n(&x->out, m->detail->url, shown_url(&x->in.opt, m->detail->url));
 		else
 			emit_text(&x->out, "\"\"");
 		emit_text(&x->out, "}");
@@ -114,9 +114,9 @@ int chrome_mark(struct exporter *x, const struct session_mark *m)
 {
 	const struct recording_probe *p;
 
-	if (m->probe >= x->nr_probes)
+	if (m->probe >= x->in.nr_probes)
 		return 0;
-	p = &x->probes[m->probe];
+	p = &x->in.probes[m->probe];
 	if (p->role == ROLE_SCRIPT_CALLER)
 		return 0;
 	if (p->role == ROLE_DOCUMENT_CREATED && m->id) {
@@ -134,7 +134,7 @@ int chrome_mark(struct exporter *x, const struct session_mark *m)
 static void parent_member(struct exporter *x, const struct timeline *t)
 {
 	size_t nr;
-	const struct timeline *all = session_timelines(x->s, &nr);
+	const struct timeline *all = session_timelines(x->in.s, &nr);
 
 	for (size_t i = 0; t->parent_frame_id && i < nr; i++)
 		if (all[i].frame_id == t->parent_frame_id) {
@@ -153,7 +153,7 @@ static void frame_object(struct exporter *x, char phase, const struct timeline *
 	if (phase == 'O') {
 		emit_text(&x->out, "\"snapshot\":{\"url\":");
 		if (t->url)
-			emit_json_n(&x->out, t->url, shown_url(&x->opt, t->url));
+			emit_json_n(&x->out, t->url, shown_url(&x->in.opt, t->url));
 		else
 			emit_text(&x->out, "\"\"");
 		emit_text(&x->out, ",\"main\":");
@@ -168,7 +168,7 @@ static void frame_object(struct exporter *x, char phase, const struct timeline *
 
 int chrome_frame(struct exporter *x, const struct timeline *t)
 {
-	uint64_t end = shown_end_ns(x->s);
+	uint64_t end = shown_end_ns(x->in.s);
 
 	if (!t->frame)
 		return 0;
@@ -206,8 +206,8 @@ int chrome_loss(struct exporter *x, const struct session_loss *l)
 {
 	chrome_global(x, l->ts_ns, "Records lost");
 	emit_text(&x->out, "\"data\":{\"probe\":");
-	emit_json(&x->out, l->probe < x->nr_probes ? x->probes[l->probe].name : "?");
-	emit_member(&x->out, "label", l->probe < x->nr_probes ? x->probes[l->probe].label : "?");
+	emit_json(&x->out, input_probe(&x->in, l->probe)->name);
+	emit_member(&x->out, "label", input_probe(&x->in, l->probe)->label);
 	emit_member_u64(&x->out, "begins", l->begins);
 	emit_member_u64(&x->out, "ends", l->ends);
 	emit_member_u64(&x->out, "marks", l->marks);
@@ -244,8 +244,8 @@ static void wall_clock(struct emit *out, const struct recording_info *info)
 
 static void metadata(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 {
-	const struct recording_info *info = session_info(x->s);
-	const struct session_counts *c = session_get_counts(x->s);
+	const struct recording_info *info = x->in.info;
+	const struct session_counts *c = session_get_counts(x->in.s);
 	struct emit *out = &x->out;
 
 	emit_text(out, "\"metadata\":{\"tool\":");
@@ -269,12 +269,12 @@ static void metadata(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 
 int chrome_end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 {
-	uint64_t end = shown_end_ns(x->s);
+	uint64_t end = shown_end_ns(x->in.s);
 	struct pair pair;
 
 	/* operations that go on end with the recording */
 	while (pairs_drain(x->pairs, &pair))
-		if (x->probes[pair.probe].kind == PROBE_KIND_ASYNC_BEGIN)
+		if (x->in.probes[pair.probe].kind == PROBE_KIND_ASYNC_BEGIN)
 			operation(x, 'e', end, pair.thread, &pair, NULL);
 	chrome_global(x, end, "Recording stopped");
 	emit_text(&x->out, "}}");

@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include "base/text.h"
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/shown.h"
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
-	const struct recording_probe *probes;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_threads;
 };
 
 static void free_state(struct exporter *x)
@@ -27,10 +24,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	if (emit_open(&x->out, f)) {
 		free_state(x);
 		return -ENOMEM;
@@ -101,31 +95,26 @@ static void empty_columns(struct exporter *x, int nr)
 
 static void columns_of_thread(struct exporter *x, uint32_t thread)
 {
-	column_u64(x, thread < x->nr_threads ? x->threads[thread].pid : 0);
-	column_u64(x, thread < x->nr_threads ? x->threads[thread].tid : 0);
-}
-
-static const char *name_of(const struct exporter *x, uint16_t probe)
-{
-	return probe < x->nr_probes ? x->probes[probe].label : "?";
+	column_u64(x, input_pid(&x->in, thread));
+	column_u64(x, input_tid(&x->in, thread));
 }
 
 static void columns_of_detail(struct exporter *x, const struct event_detail *d)
 {
-	const int32_t area[] = { d->x, d->y, d->w, d->h, d->ox, d->oy };
-	static const uint8_t fields[] = { FIELD_X, FIELD_Y, FIELD_W, FIELD_H, FIELD_OX, FIELD_OY };
+	const char *key;
+	int32_t value;
 
 	if (d->url)
-		column_n(x, d->url, shown_url(&x->opt, d->url));
+		column_n(x, d->url, shown_url(&x->in.opt, d->url));
 	else
 		empty_columns(x, 1);
-	column(x, shown_text(&x->opt, d->selector));
+	column(x, shown_text(&x->in.opt, d->selector));
 	column(x, d->event_name);
-	column(x, shown_text(&x->opt, d->label));
-	for (int i = 0; i < 6; i++) {
+	column(x, shown_text(&x->in.opt, d->label));
+	for (int i = 0; i < SHOWN_AREA; i++) {
 		emit_text(&x->out, ",");
-		if (d->has & 1u << fields[i])
-			emit_i64(&x->out, area[i]);
+		if (shown_area(d, i, &key, &value))
+			emit_i64(&x->out, value);
 	}
 	emit_text(&x->out, ",");
 	if (d->has & 1u << FIELD_LINE)
@@ -149,7 +138,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	column_u64(x, e->depth);
 	columns_of_thread(x, v->thread);
 	column(x, event_type_name(v->type));
-	column(x, name_of(x, v->probe));
+	column(x, input_probe(&x->in, v->probe)->label);
 	column_u64(x, v->start_ns);
 	column_u64(x, v->end_ns);
 	column_u64(x, v->time_ns);
@@ -172,8 +161,8 @@ static int mark(struct exporter *x, const struct session_mark *m)
 	column_u64(x, m->enclosing);
 	empty_columns(x, 2);
 	columns_of_thread(x, m->thread);
-	column(x, m->probe < x->nr_probes ? event_type_name(x->probes[m->probe].type) : "");
-	column(x, name_of(x, m->probe));
+	column(x, m->probe < x->in.nr_probes ? event_type_name(x->in.probes[m->probe].type) : "");
+	column(x, input_probe(&x->in, m->probe)->label);
 	column_u64(x, m->ts_ns);
 	column_u64(x, m->ts_ns);
 	empty_columns(x, 7);
@@ -187,7 +176,7 @@ static int loss(struct exporter *x, const struct session_loss *l)
 {
 	emit_text(&x->out, "loss");
 	empty_columns(x, 7);
-	column(x, name_of(x, l->probe));
+	column(x, input_probe(&x->in, l->probe)->label);
 	column_u64(x, l->since_ns);
 	column_u64(x, l->ts_ns);
 	empty_columns(x, 5);

@@ -57,9 +57,9 @@ static const char *native_type(int type)
 static const char *native_of(const struct exporter *x, const struct event_view *v)
 {
 	const struct devtools_profile *profile = x->profile;
-	const char *name = v->probe < x->nr_probes ? profile->native[v->probe] : NULL;
+	const char *name = v->probe < x->in.nr_probes ? profile->native[v->probe] : NULL;
 
-	if (name && v->type == EVENT_SCRIPT_THREAD_EVALUATION && !native_label(x->probes[v->probe].label)) {
+	if (name && v->type == EVENT_SCRIPT_THREAD_EVALUATION && !native_label(x->in.probes[v->probe].label)) {
 		if (v->detail->thread_type == THREAD_TYPE_TIMEOUT)
 			return "TimerFire";
 		if (v->detail->thread_type == THREAD_TYPE_EVENT)
@@ -99,7 +99,7 @@ static void frame_entry(struct exporter *x, const char *id, uint32_t pid, const 
 	emit_json(&x->out, id);
 	emit_text(&x->out, ",\"name\":\"\",\"url\":");
 	if (url_parses(url))
-		emit_json_n(&x->out, url, shown_url(&x->opt, url));
+		emit_json_n(&x->out, url, shown_url(&x->in.opt, url));
 	else
 		emit_text(&x->out, "\"about:blank\"");
 	emit_member_u64(&x->out, "processId", pid);
@@ -127,7 +127,7 @@ static void tracing_started(struct exporter *x)
 {
 	struct devtools_profile *profile = x->profile;
 	size_t nr;
-	const struct timeline *t = session_timelines(x->s, &nr);
+	const struct timeline *t = session_timelines(x->in.s, &nr);
 	char id[33], parent_id[33];
 
 	chrome_process_item(x, 'I', 0, UINT32_MAX);
@@ -137,14 +137,14 @@ static void tracing_started(struct exporter *x)
 	for (size_t i = 0; i < nr; i++) {
 		const struct timeline *parent = parent_of(t, nr, i);
 
-		if (t[i].process >= x->nr_procs)
+		if (t[i].process >= x->in.nr_procs)
 			continue;
 		shown_frame_id(&t[i], id);
 		if (parent)
 			shown_frame_id(parent, parent_id);
 		if (i)
 			emit_text(&x->out, ",");
-		frame_entry(x, id, x->procs[t[i].process].pid, t[i].url, parent ? parent_id : NULL,
+		frame_entry(x, id, x->in.procs[t[i].process].pid, t[i].url, parent ? parent_id : NULL,
 			    &t[i] == profile->main_frame);
 	}
 	emit_text(&x->out, "]}}}");
@@ -179,7 +179,7 @@ static int devtools_begin(const struct session *s, const struct export_options *
 	rc = chrome_begin(s, &options, f, &x);
 	if (rc)
 		return rc;
-	profile = calloc(1, sizeof(*profile) + x->nr_probes * sizeof(profile->native[0]));
+	profile = calloc(1, sizeof(*profile) + x->in.nr_probes * sizeof(profile->native[0]));
 	if (!profile) {
 		chrome_free(x);
 		return -ENOMEM;
@@ -187,10 +187,10 @@ static int devtools_begin(const struct session *s, const struct export_options *
 	x->profile = profile;
 	x->instant = 'I';
 	profile->main_frame = find_main_frame(s);
-	for (size_t i = 0; i < x->nr_probes; i++) {
-		profile->native[i] = native_label(x->probes[i].label);
+	for (size_t i = 0; i < x->in.nr_probes; i++) {
+		profile->native[i] = native_label(x->in.probes[i].label);
 		if (!profile->native[i])
-			profile->native[i] = native_type(x->probes[i].type);
+			profile->native[i] = native_type(x->in.probes[i].type);
 	}
 	tracing_started(x);
 	*ret = x;
@@ -220,13 +220,13 @@ static void property(struct emit *out, const char *key, const char *text, size_t
 
 static void properties(struct exporter *x, struct emit *out, const struct event_detail *d, int type)
 {
-	const char *selector = shown_text(&x->opt, d->selector), *label = shown_text(&x->opt, d->label);
+	const char *selector = shown_text(&x->in.opt, d->selector), *label = shown_text(&x->in.opt, d->label);
 
 	emit_text(out, "\"properties\":[[\"event type\",");
 	emit_json(out, event_type_name(type));
 	emit_text(out, "]");
 	if (d->url)
-		property(out, "URL", d->url, shown_url(&x->opt, d->url));
+		property(out, "URL", d->url, shown_url(&x->in.opt, d->url));
 	if (selector)
 		property(out, "selector", selector, strlen(selector));
 	if (d->event_name)
@@ -240,7 +240,7 @@ static void properties(struct exporter *x, struct emit *out, const struct event_
 static void track_detail(struct exporter *x, const struct export_event *e)
 {
 	struct emit *out = &x->scratch;
-	const struct recording_thread *t = &x->threads[e->view.thread];
+	const struct recording_thread *t = &x->in.threads[e->view.thread];
 
 	out->nr = 0;
 	emit_text(out, "{\"devtools\":{\"dataType\":\"track-entry\",\"track\":");
@@ -258,7 +258,7 @@ static void track_detail(struct exporter *x, const struct export_event *e)
 static void track_entry(struct exporter *x, const struct export_event *e, uint64_t dur_ns)
 {
 	struct devtools_profile *profile = x->profile;
-	const char *label = e->view.probe < x->nr_probes ? x->probes[e->view.probe].label : "?";
+	const char *label = input_probe(&x->in, e->view.probe)->label;
 
 	profile->next_id++;
 	for (int end = 0; end < 2; end++) {
@@ -283,16 +283,6 @@ static void track_entry(struct exporter *x, const struct export_event *e, uint64
 	}
 }
 
-static bool below_recalculation(const struct exporter *x, const struct event_view *v)
-{
-	struct event_view up = *v;
-
-	while (up.parent && session_event(x->s, up.parent, &up))
-		if (up.type == EVENT_STYLE_RECALCULATION)
-			return true;
-	return false;
-}
-
 /* A top-level call of a main thread was run by a task, which took at least as long. */
 static void task(struct exporter *x, const struct export_event *e, uint64_t dur_ns)
 {
@@ -308,8 +298,8 @@ static int devtools_event(struct exporter *x, const struct export_event *e)
 	const char *name = native_of(x, &e->view);
 	uint64_t dur_ns;
 
-	if (e->view.type == EVENT_CSS_SELECTOR_MATCHING && below_recalculation(x, &e->view))
-		return 0;	/* in its recalculation's statistics */
+	if (chrome_in_statistics(x, &e->view))
+		return 0;
 	if (e->overlapping) {
 		track_entry(x, e, e->end_ns - e->start_ns);
 		return x->out.error;
@@ -319,7 +309,7 @@ static int devtools_event(struct exporter *x, const struct export_event *e)
 		track_entry(x, e, dur_ns);
 		return x->out.error;
 	}
-	if (!e->thread_depth && x->threads[e->view.thread].main && strcmp(name, "RunTask"))
+	if (!e->thread_depth && x->in.threads[e->view.thread].main && strcmp(name, "RunTask"))
 		task(x, e, dur_ns);
 	chrome_complete(x, e, dur_ns);
 	chrome_tail(x, e, name, strcmp(name, "RunTask") ? "devtools.timeline" : "disabled-by-default-devtools.timeline");
@@ -357,7 +347,7 @@ static void navigation(struct exporter *x, const struct session_mark *m)
 {
 	struct devtools_profile *profile = x->profile;
 	size_t nr;
-	const struct timeline *t = session_timelines(x->s, &nr);
+	const struct timeline *t = session_timelines(x->in.s, &nr);
 	const struct timeline *frame = m->timeline < nr && t[m->timeline].frame ? &t[m->timeline] : profile->main_frame;
 	char id[33];
 
@@ -369,7 +359,7 @@ static void navigation(struct exporter *x, const struct session_mark *m)
 	emit_text(&x->out, "\"frame\":");
 	emit_json(&x->out, id);
 	emit_text(&x->out, ",\"data\":{\"documentLoaderURL\":");
-	emit_json_n(&x->out, m->detail->url, shown_url(&x->opt, m->detail->url));
+	emit_json_n(&x->out, m->detail->url, shown_url(&x->in.opt, m->detail->url));
 	emit_text(&x->out, ",\"isLoadingMainFrame\":");
 	emit_string(&x->out, frame == profile->main_frame ? "true" : "false");
 	emit_text(&x->out, ",\"isOutermostMainFrame\":");
@@ -383,9 +373,9 @@ static int devtools_mark(struct exporter *x, const struct session_mark *m)
 {
 	const struct recording_probe *p;
 
-	if (m->probe >= x->nr_probes)
+	if (m->probe >= x->in.nr_probes)
 		return 0;
-	p = &x->probes[m->probe];
+	p = &x->in.probes[m->probe];
 	if (p->role == ROLE_NAVIGATION && url_parses(m->detail->url))
 		navigation(x, m);
 	return chrome_mark(x, m);
@@ -393,7 +383,7 @@ static int devtools_mark(struct exporter *x, const struct session_mark *m)
 
 static int devtools_loss(struct exporter *x, const struct session_loss *l)
 {
-	const char *probe = l->probe < x->nr_probes ? x->probes[l->probe].label : "?";
+	const char *probe = input_probe(&x->in, l->probe)->label;
 	char text[256];
 
 	snprintf(text, sizeof(text), "%.100s: %u begins, %u ends, %u marks lost in the %llu us before", probe, l->begins,

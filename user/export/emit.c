@@ -198,6 +198,14 @@ void emit_member(struct emit *e, const char *key, const char *s)
 	emit_json(e, s);
 }
 
+void emit_member_i64(struct emit *e, const char *key, int64_t v)
+{
+	emit_text(e, ",\"");
+	emit_string(e, key);
+	emit_text(e, "\":");
+	emit_i64(e, v);
+}
+
 void emit_member_u64(struct emit *e, const char *key, uint64_t v)
 {
 	emit_text(e, ",\"");

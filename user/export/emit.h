@@ -58,6 +58,7 @@ void emit_json_n(struct emit *e, const char *s, size_t n);
 
 /* ,"key":"s" -- nothing if s is NULL. key is a literal that needs no escaping. */
 void emit_member(struct emit *e, const char *key, const char *s);
+void emit_member_i64(struct emit *e, const char *key, int64_t v);
 void emit_member_u64(struct emit *e, const char *key, uint64_t v);
 
 #endif

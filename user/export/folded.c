@@ -3,20 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/shown.h"
 #include "export/stacks.h"
 
 #define DETAIL_MAX 160		/* bytes of URL or selector behind a name */
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
 	struct stacks stacks;
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_procs, nr_threads;
 };
 
 static void free_state(struct exporter *x)
@@ -33,11 +29,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->procs = session_processes(s, &x->nr_procs);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = stacks_init(&x->stacks, s);
@@ -70,21 +62,21 @@ static void emit_frame(struct emit *out, const char *s, size_t n)
 static void emit_name(struct exporter *x, const struct trie_frame *f)
 {
 	const struct event_detail *d = f->detail;
-	const char *label = f->probe < x->nr_probes ? x->probes[f->probe].label : "?", *about = NULL;
+	const char *label = input_probe(&x->in, f->probe)->label, *about = NULL;
 	size_t n = 0;
 
 	emit_frame(&x->out, label, strlen(label));
 	if (!d)
 		return;
 	if (d->selector)
-		about = shown_text(&x->opt, d->selector);
+		about = shown_text(&x->in.opt, d->selector);
 	else if (d->event_name)
 		about = d->event_name;
 	if (about)
 		n = strlen(about);
 	else if (d->url) {
 		about = d->url;
-		n = shown_url(&x->opt, d->url);
+		n = shown_url(&x->in.opt, d->url);
 	}
 	if (!n)
 		return;
@@ -95,12 +87,9 @@ static void emit_name(struct exporter *x, const struct trie_frame *f)
 
 static void emit_thread(struct exporter *x, uint32_t thread)
 {
-	const struct recording_thread *t = &x->threads[thread];
-	const char *process = "";
+	const struct recording_thread *t = &x->in.threads[thread];
+	const char *process = input_process_name(&x->in, t->pid);
 
-	for (size_t i = 0; i < x->nr_procs; i++)
-		if (x->procs[i].pid == t->pid)
-			process = x->procs[i].name;
 	emit_frame(&x->out, process, strlen(process));
 	emit_text(&x->out, " ");
 	emit_u64(&x->out, t->pid);

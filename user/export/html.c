@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/html_totals.h"
 #include "export/selectors.h"
 #include "export/shown.h"
@@ -18,17 +19,12 @@
 extern const char html_page[], html_page_end[];	/* report.html; see html_page.c */
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out, scratch;
 	struct trie details;	/* only its frames are used, for their details */
 	struct selector_table selectors;
 	struct html_totals totals;
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
 	const char *page_rest;	/* behind the place for the data */
-	size_t nr_probes, nr_procs, nr_threads;
 	uint64_t last_ns, shortest_ns, drawn, left_out;
 };
 
@@ -141,8 +137,8 @@ static uint64_t shortest_drawn(const struct session *s)
 
 static void write_info(struct exporter *x)
 {
-	const struct recording_info *info = session_info(x->s);
-	const struct session_counts *c = session_get_counts(x->s);
+	const struct recording_info *info = x->in.info;
+	const struct session_counts *c = session_get_counts(x->in.s);
 	bool more = false;
 
 	emit_text(&x->out, "{\"info\":{");
@@ -152,7 +148,7 @@ static void write_info(struct exporter *x)
 	member(x, &more, "rung", info->rung);
 	member(x, &more, "overhead", info->overhead_source);
 	member_i64(x, &more, "target", info->target_pid);
-	member_i64(x, &more, "end", shown_end_ns(x->s));
+	member_i64(x, &more, "end", shown_end_ns(x->in.s));
 	/* milliseconds: what a Date takes */
 	member_i64(x, &more, "began", info->begin_realtime_ns / 1000000);
 	member_i64(x, &more, "events", c->events);
@@ -166,12 +162,12 @@ static void write_info(struct exporter *x)
 		text(x, event_type_name(type));
 	}
 	emit_text(&x->out, "],\n\"probes\":[");
-	for (size_t i = 0; i < x->nr_probes; i++) {
+	for (size_t i = 0; i < x->in.nr_probes; i++) {
 		emit_string(&x->out, i ? ",[" : "[");
-		text(x, x->probes[i].label);
-		number(x, x->probes[i].type);
+		text(x, x->in.probes[i].label);
+		number(x, x->in.probes[i].type);
 		emit_text(&x->out, ",");
-		text(x, x->probes[i].name);
+		text(x, x->in.probes[i].name);
 		emit_text(&x->out, "]");
 	}
 	emit_text(&x->out, "],\n\"processes\":[");
@@ -186,11 +182,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->procs = session_processes(s, &x->nr_procs);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = emit_open(&x->scratch, NULL);
@@ -218,7 +210,7 @@ static int process(struct exporter *x, uint32_t index, const struct recording_pr
 	emit_string(&x->out, index ? ",{" : "{");
 	member(x, &more, "name", p->name);
 	member_i64(x, &more, "pid", p->pid);
-	if (session_process_cpu_ns(x->s, index, &cpu))
+	if (session_process_cpu_ns(x->in.s, index, &cpu))
 		member_i64(x, &more, "cpu", cpu);
 	emit_text(&x->out, "}");
 	return x->out.error;
@@ -227,14 +219,14 @@ static int process(struct exporter *x, uint32_t index, const struct recording_pr
 static void write_threads_and_frames(struct exporter *x)
 {
 	size_t nr;
-	const struct timeline *t = session_timelines(x->s, &nr);
+	const struct timeline *t = session_timelines(x->in.s, &nr);
 
 	emit_text(&x->out, "],\n\"threads\":[");
-	for (size_t i = 0; i < x->nr_threads; i++) {
+	for (size_t i = 0; i < x->in.nr_threads; i++) {
 		emit_string(&x->out, i ? ",[" : "[");
-		text(x, x->threads[i].name);
-		number(x, x->threads[i].tid);
-		number(x, x->threads[i].pid);
+		text(x, x->in.threads[i].name);
+		number(x, x->in.threads[i].tid);
+		number(x, x->in.threads[i].pid);
 		emit_text(&x->out, "]");
 	}
 	emit_text(&x->out, "],\n\"timelines\":[");
@@ -247,7 +239,7 @@ static void write_threads_and_frames(struct exporter *x)
 		member_i64(x, &more, "main", t[i].main);
 		member_i64(x, &more, "process", t[i].process);
 		if (t[i].url)
-			member_n(x, &more, "url", t[i].url, shown_url(&x->opt, t[i].url));
+			member_n(x, &more, "url", t[i].url, shown_url(&x->in.opt, t[i].url));
 		emit_text(&x->out, "}");
 	}
 	emit_text(&x->out, "],\n\"events\":[");
@@ -259,7 +251,7 @@ static int event(struct exporter *x, const struct export_event *e)
 {
 	const struct event_view *v = &e->view;
 	size_t nr;
-	const struct timeline *first = session_timelines(x->s, &nr);
+	const struct timeline *first = session_timelines(x->in.s, &nr);
 	uint32_t detail;
 	int rc = html_totals_add(&x->totals, e);
 
@@ -297,22 +289,21 @@ static int event(struct exporter *x, const struct export_event *e)
 
 static void write_detail(struct exporter *x, const struct event_detail *d)
 {
-	const int32_t area[] = { d->x, d->y, d->w, d->h, d->ox, d->oy };
-	static const uint8_t fields[] = { FIELD_X, FIELD_Y, FIELD_W, FIELD_H, FIELD_OX, FIELD_OY };
-	static const char *const keys[] = { "x", "y", "w", "h", "ox", "oy" };
+	const char *key;
+	int32_t value;
 	bool more = false;
 
 	emit_text(&x->out, "{");
 	if (d->url)
-		member_n(x, &more, "url", d->url, shown_url(&x->opt, d->url));
-	member(x, &more, "selector", shown_text(&x->opt, d->selector));
+		member_n(x, &more, "url", d->url, shown_url(&x->in.opt, d->url));
+	member(x, &more, "selector", shown_text(&x->in.opt, d->selector));
 	member(x, &more, "event", d->event_name);
-	member(x, &more, "label", shown_text(&x->opt, d->label));
+	member(x, &more, "label", shown_text(&x->in.opt, d->label));
 	member(x, &more, "thread", shown_thread_type(d->thread_type));
 	member(x, &more, "script", shown_script_type(d->script_type));
-	for (int i = 0; i < 6; i++)
-		if (d->has & 1u << fields[i])
-			member_i64(x, &more, keys[i], area[i]);
+	for (int i = 0; i < SHOWN_AREA; i++)
+		if (shown_area(d, i, &key, &value))
+			member_i64(x, &more, key, value);
 	if (d->has & 1u << FIELD_LINE)
 		member_i64(x, &more, "line", d->line);
 	if (d->has & 1u << FIELD_COLUMN)
@@ -337,12 +328,12 @@ static void write_selectors(struct exporter *x)
 	emit_text(&x->out, "],\n\"selectors\":[");
 	for (size_t i = 0; i < x->selectors.nr && i < SELECTORS_SHOWN; i++) {
 		const struct selector_sum *sum = &x->selectors.sums[i];
-		const char *selector = shown_text(&x->opt, sum->detail->selector), *url = sum->detail->url;
+		const char *selector = shown_text(&x->in.opt, sum->detail->selector), *url = sum->detail->url;
 
 		emit_string(&x->out, i ? ",\n[" : "\n[");
 		text(x, selector ? selector : "(unknown)");
 		emit_text(&x->out, ",");
-		safe_json(x, url ? url : "", url ? shown_url(&x->opt, url) : 0);
+		safe_json(x, url ? url : "", url ? shown_url(&x->in.opt, url) : 0);
 		number(x, sum->hits);
 		number(x, sum->time_ns);
 		emit_text(&x->out, "]");
@@ -354,9 +345,9 @@ static void write_selectors(struct exporter *x)
 static void write_marks(struct exporter *x)
 {
 	size_t nr, nr_losses, nr_notes;
-	const struct session_mark *m = session_marks(x->s, &nr);
-	const struct session_loss *l = session_losses(x->s, &nr_losses);
-	const struct session_note *n = session_notes(x->s, &nr_notes);
+	const struct session_mark *m = session_marks(x->in.s, &nr);
+	const struct session_loss *l = session_losses(x->in.s, &nr_losses);
+	const struct session_note *n = session_notes(x->in.s, &nr_notes);
 
 	emit_text(&x->out, ",\n\"marks\":[");
 	for (size_t i = 0; i < nr && i < MARKS_SHOWN; i++) {
@@ -367,7 +358,7 @@ static void write_marks(struct exporter *x)
 		number(x, m[i].probe);
 		number(x, m[i].thread);
 		emit_text(&x->out, ",");
-		safe_json(x, url ? url : "", url ? shown_url(&x->opt, url) : 0);
+		safe_json(x, url ? url : "", url ? shown_url(&x->in.opt, url) : 0);
 		emit_text(&x->out, "]");
 	}
 	emit_text(&x->out, "],\n\"losses\":[");
@@ -410,7 +401,7 @@ static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 	emit_text(&x->out, ",\"shortest\":");
 	emit_u64(&x->out, x->shortest_ns);
 	emit_text(&x->out, ",\"tooDeep\":");
-	emit_u64(&x->out, session_get_counts(x->s)->too_deep + too_deep);
+	emit_u64(&x->out, session_get_counts(x->in.s)->too_deep + too_deep);
 	emit_text(&x->out, ",\"cut\":");
 	emit_u64(&x->out, clamped);
 	emit_text(&x->out, "}");

@@ -3,16 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/shown.h"
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_procs, nr_threads;
 };
 
 static void free_state(struct exporter *x)
@@ -21,20 +17,12 @@ static void free_state(struct exporter *x)
 	free(x);
 }
 
-static void member_i64(struct emit *out, const char *key, int64_t v)
-{
-	emit_text(out, ",\"");
-	emit_string(out, key);
-	emit_text(out, "\":");
-	emit_i64(out, v);
-}
-
 static void member_url(struct exporter *x, const char *url)
 {
 	if (!url)
 		return;
 	emit_text(&x->out, ",\"url\":");
-	emit_json_n(&x->out, url, shown_url(&x->opt, url));
+	emit_json_n(&x->out, url, shown_url(&x->in.opt, url));
 }
 
 static int begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret)
@@ -44,11 +32,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->procs = session_processes(s, &x->nr_procs);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	if (emit_open(&x->out, f)) {
 		free_state(x);
 		return -ENOMEM;
@@ -59,8 +43,8 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	emit_member(&x->out, "machine", info->machine);
 	emit_member_u64(&x->out, "target_pid", info->target_pid);
 	emit_member_u64(&x->out, "end_ns", shown_end_ns(s));
-	member_i64(&x->out, "begin_monotonic_ns", info->begin_ns);
-	member_i64(&x->out, "begin_realtime_ns", info->begin_realtime_ns);
+	emit_member_i64(&x->out, "begin_monotonic_ns", info->begin_ns);
+	emit_member_i64(&x->out, "begin_realtime_ns", info->begin_realtime_ns);
 	emit_text(&x->out, "}\n");
 	*ret = x;
 	return x->out.error;
@@ -96,7 +80,7 @@ static int frame(struct exporter *x, const struct timeline *t)
 	emit_member_u64(&x->out, "id", t->id);
 	emit_member_u64(&x->out, "frame", t->frame_id);
 	emit_member_u64(&x->out, "parent_frame", t->parent_frame_id);
-	emit_member_u64(&x->out, "pid", t->process < x->nr_procs ? x->procs[t->process].pid : 0);
+	emit_member_u64(&x->out, "pid", t->process < x->in.nr_procs ? x->in.procs[t->process].pid : 0);
 	emit_member_u64(&x->out, "main", t->main);
 	emit_member_u64(&x->out, "events", t->nr_events);
 	member_url(x, t->url);
@@ -106,31 +90,30 @@ static int frame(struct exporter *x, const struct timeline *t)
 
 static void members_of_probe(struct exporter *x, uint16_t probe)
 {
-	const struct recording_probe *p = probe < x->nr_probes ? &x->probes[probe] : NULL;
+	const struct recording_probe *p = input_probe(&x->in, probe);
 
-	emit_member(&x->out, "name", p ? p->label : "?");
-	emit_member(&x->out, "probe", p ? p->name : "?");
+	emit_member(&x->out, "name", p->label);
+	emit_member(&x->out, "probe", p->name);
 }
 
 static void members_of_thread(struct exporter *x, uint32_t thread)
 {
-	emit_member_u64(&x->out, "pid", thread < x->nr_threads ? x->threads[thread].pid : 0);
-	emit_member_u64(&x->out, "tid", thread < x->nr_threads ? x->threads[thread].tid : 0);
+	emit_member_u64(&x->out, "pid", input_pid(&x->in, thread));
+	emit_member_u64(&x->out, "tid", input_tid(&x->in, thread));
 }
 
 static void members_of_detail(struct exporter *x, const struct event_detail *d)
 {
-	const int32_t area[] = { d->x, d->y, d->w, d->h, d->ox, d->oy };
-	static const uint8_t fields[] = { FIELD_X, FIELD_Y, FIELD_W, FIELD_H, FIELD_OX, FIELD_OY };
-	static const char *const keys[] = { "x", "y", "w", "h", "ox", "oy" };
+	const char *key;
+	int32_t value;
 
 	member_url(x, d->url);
-	emit_member(&x->out, "selector", shown_text(&x->opt, d->selector));
+	emit_member(&x->out, "selector", shown_text(&x->in.opt, d->selector));
 	emit_member(&x->out, "event", d->event_name);
-	emit_member(&x->out, "label", shown_text(&x->opt, d->label));
-	for (int i = 0; i < 6; i++)
-		if (d->has & 1u << fields[i])
-			member_i64(&x->out, keys[i], area[i]);
+	emit_member(&x->out, "label", shown_text(&x->in.opt, d->label));
+	for (int i = 0; i < SHOWN_AREA; i++)
+		if (shown_area(d, i, &key, &value))
+			emit_member_i64(&x->out, key, value);
 	if (d->has & 1u << FIELD_LINE)
 		emit_member_u64(&x->out, "line", d->line);
 	if (d->has & 1u << FIELD_COLUMN)
@@ -141,7 +124,7 @@ static void members_of_detail(struct exporter *x, const struct event_detail *d)
 
 static void metrics(struct exporter *x, const struct event_view *v)
 {
-	const struct recording_info *info = session_info(x->s);
+	const struct recording_info *info = x->in.info;
 
 	if (!v->metrics || !info->nr_metrics)
 		return;
@@ -203,7 +186,7 @@ static int counter(struct exporter *x, const char *name, uint32_t index, uint64_
 {
 	emit_text(&x->out, "{\"kind\":\"counter\"");
 	emit_member(&x->out, "name", name);
-	emit_member_u64(&x->out, "pid", index < x->nr_procs ? x->procs[index].pid : session_info(x->s)->target_pid);
+	emit_member_u64(&x->out, "pid", index < x->in.nr_procs ? x->in.procs[index].pid : x->in.info->target_pid);
 	emit_member_u64(&x->out, "ts_ns", ts_ns);
 	emit_text(&x->out, ",\"values\":{");
 	for (size_t i = 0; i < nr; i++) {
@@ -241,7 +224,7 @@ static int note(struct exporter *x, const struct session_note *n)
 
 static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 {
-	const struct session_counts *c = session_get_counts(x->s);
+	const struct session_counts *c = session_get_counts(x->in.s);
 
 	emit_text(&x->out, "{\"kind\":\"end\"");
 	emit_member_u64(&x->out, "events", c->events);

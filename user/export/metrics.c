@@ -7,18 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/shown.h"
 #include "export/stacks.h"
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
 	struct stacks stacks;
-	const struct recording_info *info;
-	const struct recording_probe *probes;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_threads;
 	bool any;
 };
 
@@ -44,11 +40,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->info = session_info(s);
-	x->probes = session_probes(s, &x->nr_probes);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = stacks_init(&x->stacks, s);
@@ -64,9 +56,9 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	metric_type(x, "CPU time", "ms");
 	emit_text(&x->out, ",");
 	metric_type(x, "overhead", "ms");
-	for (uint32_t i = 0; i < x->info->nr_metrics; i++) {
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++) {
 		emit_text(&x->out, ",");
-		metric_type(x, x->info->metric_names[i], x->info->metric_units[i]);
+		metric_type(x, x->in.info->metric_names[i], x->in.info->metric_units[i]);
 	}
 	emit_text(&x->out, "],\n\"samples\":[");
 	*ret = x;
@@ -79,7 +71,7 @@ static uint64_t own_metric(struct exporter *x, const struct event_view *v, uint3
 	uint64_t own = v->metrics ? v->metrics[i] : 0;
 	struct event_view child;
 
-	for (uint32_t id = v->id + 1; id < v->id + v->subtree && session_event(x->s, id, &child);
+	for (uint32_t id = v->id + 1; id < v->id + v->subtree && session_event(x->in.s, id, &child);
 	     id += child.subtree ? child.subtree : 1) {
 		uint64_t part = child.metrics ? child.metrics[i] : 0;
 
@@ -108,8 +100,8 @@ static int event(struct exporter *x, const struct export_event *e)
 	emit_string(&x->out, shown_marker(v->type));
 	/* no part of the format: which thread it was */
 	emit_text(&x->out, "\",\"pid\":");
-	emit_u64(&x->out, x->threads[v->thread].pid);
-	emit_member_u64(&x->out, "tid", x->threads[v->thread].tid);
+	emit_u64(&x->out, x->in.threads[v->thread].pid);
+	emit_member_u64(&x->out, "tid", x->in.threads[v->thread].tid);
 	/* it stands for several calls, from the first to the last of them */
 	if (e->overlapping)
 		emit_text(&x->out, ",\"sum\":true");
@@ -121,7 +113,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	emit_ms(&x->out, v->time_ns);
 	emit_text(&x->out, ",");
 	emit_ms(&x->out, v->overhead_ns);
-	for (uint32_t i = 0; i < x->info->nr_metrics; i++) {
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++) {
 		emit_text(&x->out, ",");
 		emit_u64(&x->out, own_metric(x, v, i));
 	}
@@ -153,25 +145,25 @@ static void write_frames(struct exporter *x)
 	for (uint32_t i = 0; i < t->nr_frames; i++) {
 		const struct trie_frame *f = &t->frames[i];
 		const struct event_detail *d = f->detail;
-		const struct recording_probe *p = f->probe < x->nr_probes ? &x->probes[f->probe] : NULL;
+		const struct recording_probe *p = input_probe(&x->in, f->probe);
 
 		if (i)
 			emit_text(&x->out, ",");
 		emit_text(&x->out, "\n{\"name\":");
-		emit_json(&x->out, p ? p->label : "?");
-		emit_member(&x->out, "type", p ? event_type_name(p->type) : NULL);
+		emit_json(&x->out, p->label);
+		emit_member(&x->out, "type", p->type ? event_type_name(p->type) : NULL);
 		if (d && d->url) {
 			emit_text(&x->out, ",\"uri\":");
-			emit_json_n(&x->out, d->url, shown_url(&x->opt, d->url));
+			emit_json_n(&x->out, d->url, shown_url(&x->in.opt, d->url));
 		}
 		if (d && d->has & 1u << FIELD_LINE)
 			emit_member_u64(&x->out, "line", d->line);
 		if (d && d->has & 1u << FIELD_COLUMN)
 			emit_member_u64(&x->out, "column", d->column);
 		if (d) {
-			emit_member(&x->out, "selector", shown_text(&x->opt, d->selector));
+			emit_member(&x->out, "selector", shown_text(&x->in.opt, d->selector));
 			emit_member(&x->out, "event", d->event_name);
-			emit_member(&x->out, "label", shown_text(&x->opt, d->label));
+			emit_member(&x->out, "label", shown_text(&x->in.opt, d->label));
 		}
 		emit_text(&x->out, "}");
 	}
@@ -180,7 +172,7 @@ static void write_frames(struct exporter *x)
 
 static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 {
-	const struct session_counts *c = session_get_counts(x->s);
+	const struct session_counts *c = session_get_counts(x->in.s);
 
 	(void)clamped;
 	write_stacks(x);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "export/emit.h"
-#include "export/export.h"
+#include "export/input.h"
 #include "export/pairs.h"
 #include "export/perfetto.pb-c.h"
 #include "export/shown.h"
@@ -38,13 +38,8 @@ struct string_slot { const char *text; uint64_t iid; };
 struct counter_track { char name[64], series[48]; uint32_t process; uint64_t uuid; };
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_procs, nr_threads;
 	uint64_t begin_ns;
 	struct pairs *pairs;
 	bool *sums_track;	/* per thread: described already */
@@ -95,7 +90,7 @@ static int put_preamble(struct exporter *x)
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__InternedData interned = PERFETTO__INTERNED_DATA__INIT;
-	size_t nr = 2 * x->nr_probes + NOTE_END;
+	size_t nr = 2 * x->in.nr_probes + NOTE_END;
 	Perfetto__InternedName *names = calloc(nr, sizeof(*names)), **ptrs = calloc(nr, sizeof(*ptrs));
 
 	if (!names || !ptrs) {
@@ -104,30 +99,30 @@ static int put_preamble(struct exporter *x)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		size_t probe = i < 2 * x->nr_probes ? i / 2 : 0;
+		size_t probe = i < 2 * x->in.nr_probes ? i / 2 : 0;
 		const char *name;
 
-		if (i >= 2 * x->nr_probes)
-			name = annotation_names[i - 2 * x->nr_probes];
+		if (i >= 2 * x->in.nr_probes)
+			name = annotation_names[i - 2 * x->in.nr_probes];
 		else
-			name = i % 2 ? x->probes[probe].category : x->probes[probe].label;
+			name = i % 2 ? x->in.probes[probe].category : x->in.probes[probe].label;
 		perfetto__interned_name__init(&names[i]);
 		names[i].has_iid = 1;
-		names[i].iid = i >= 2 * x->nr_probes ? i - 2 * x->nr_probes + 1 : probe + 1;
+		names[i].iid = i >= 2 * x->in.nr_probes ? i - 2 * x->in.nr_probes + 1 : probe + 1;
 		names[i].name = (char *)name;
 	}
 	/* pointers: event names, then categories, then annotation names */
-	for (size_t i = 0; i < x->nr_probes; i++) {
+	for (size_t i = 0; i < x->in.nr_probes; i++) {
 		ptrs[i] = &names[2 * i];
-		ptrs[x->nr_probes + i] = &names[2 * i + 1];
+		ptrs[x->in.nr_probes + i] = &names[2 * i + 1];
 	}
-	for (size_t i = 2 * x->nr_probes; i < nr; i++)
+	for (size_t i = 2 * x->in.nr_probes; i < nr; i++)
 		ptrs[i] = &names[i];
 	interned.event_names = ptrs;
-	interned.n_event_names = x->nr_probes;
-	interned.event_categories = ptrs + x->nr_probes;
-	interned.n_event_categories = x->nr_probes;
-	interned.debug_annotation_names = ptrs + 2 * x->nr_probes;
+	interned.n_event_names = x->in.nr_probes;
+	interned.event_categories = ptrs + x->in.nr_probes;
+	interned.n_event_categories = x->in.nr_probes;
+	interned.debug_annotation_names = ptrs + 2 * x->in.nr_probes;
 	interned.n_debug_annotation_names = NOTE_END;
 	defaults.has_timestamp_clock_id = 1;
 	defaults.timestamp_clock_id = CLOCK_MONOTONIC_ID;
@@ -148,7 +143,7 @@ static int put_preamble(struct exporter *x)
  */
 static void put_clocks(struct exporter *x)
 {
-	const struct recording_info *info = session_info(x->s);
+	const struct recording_info *info = x->in.info;
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
 	Perfetto__ClockSnapshot__Clock clocks[3], *ptrs[3];
@@ -197,17 +192,13 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
+	export_input_open(&x->in, s, opt);
 	x->begin_ns = session_info(s)->begin_ns;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->procs = session_processes(s, &x->nr_procs);
-	x->threads = session_threads(s, &x->nr_threads);
 	for (size_t i = 0; i < NOTE_END; i++) {
 		x->note_ptrs[i] = &x->notes[i];
 		x->fresh_ptrs[i] = &x->fresh[i];
 	}
-	x->sums_track = calloc(x->nr_threads + 1, sizeof(*x->sums_track));
+	x->sums_track = calloc(x->in.nr_threads + 1, sizeof(*x->sums_track));
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = x->sums_track ? pairs_new(s, &x->pairs) : -ENOMEM;
@@ -232,7 +223,7 @@ static int process(struct exporter *x, uint32_t index, const struct recording_pr
 	desc.pid = p->pid;
 	desc.legacy_sort_index = index;
 	desc.process_name = (char *)p->name;
-	if (*p->cmdline && !x->opt.redact) {
+	if (*p->cmdline && !x->in.opt.redact) {
 		desc.cmdline = &cmdline;
 		desc.n_cmdline = 1;
 	}
@@ -248,7 +239,7 @@ static int process(struct exporter *x, uint32_t index, const struct recording_pr
 
 static uint64_t process_track(const struct exporter *x, uint32_t process)
 {
-	return process < x->nr_procs ? track_uuid(TRACK_PROCESS, process) : 0;
+	return process < x->in.nr_procs ? track_uuid(TRACK_PROCESS, process) : 0;
 }
 
 static int thread(struct exporter *x, uint32_t index, const struct recording_thread *t)
@@ -329,21 +320,21 @@ static void note_word(struct exporter *x, enum annotation name, const char *text
 
 static void note_detail(struct exporter *x, const struct event_detail *d)
 {
-	const int32_t area[] = { d->x, d->y, d->w, d->h, d->ox, d->oy };
-	static const uint8_t fields[] = { FIELD_X, FIELD_Y, FIELD_W, FIELD_H, FIELD_OX, FIELD_OY };
+	const char *key;
+	int32_t value;
 
 	if (d->url)
-		note_text(x, NOTE_URL, d->url, shown_url(&x->opt, d->url));
-	note_word(x, NOTE_SELECTOR, shown_text(&x->opt, d->selector));
+		note_text(x, NOTE_URL, d->url, shown_url(&x->in.opt, d->url));
+	note_word(x, NOTE_SELECTOR, shown_text(&x->in.opt, d->selector));
 	note_word(x, NOTE_EVENT, d->event_name);
-	note_word(x, NOTE_LABEL, shown_text(&x->opt, d->label));
+	note_word(x, NOTE_LABEL, shown_text(&x->in.opt, d->label));
 	if (d->has & 1u << FIELD_LINE)
 		note_uint(x, NOTE_LINE, d->line);
 	if (d->has & 1u << FIELD_COLUMN)
 		note_uint(x, NOTE_COLUMN, d->column);
-	for (int i = 0; i < 6; i++)
-		if (d->has & 1u << fields[i])
-			note_int(x, NOTE_X + i, area[i]);
+	for (int i = 0; i < SHOWN_AREA; i++)
+		if (shown_area(d, i, &key, &value))
+			note_int(x, NOTE_X + i, value);
 	note_word(x, NOTE_THREAD_TYPE, shown_thread_type(d->thread_type));
 	note_word(x, NOTE_SCRIPT_TYPE, shown_script_type(d->script_type));
 }
@@ -441,15 +432,15 @@ static void put_operation(struct exporter *x, enum event_kind type, uint64_t ts_
 {
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	char *category = (char *)x->probes[pair->group].category;
+	char *category = (char *)x->in.probes[pair->group].category;
 	uint64_t uuid = track_uuid(TRACK_OPERATION, pair->number);
 
 	if (type == SLICE_BEGIN) {
-		track.name = (char *)x->probes[pair->group].group;
+		track.name = (char *)x->in.probes[pair->group].group;
 		put_track(x, &track, uuid, process_track(x, pair->process));
 	}
 	if (type != SLICE_END) {
-		event.name = (char *)(type == INSTANT ? name : x->probes[pair->group].group);
+		event.name = (char *)(type == INSTANT ? name : x->in.probes[pair->group].group);
 		event.categories = &category;
 		event.n_categories = 1;
 	}
@@ -511,9 +502,9 @@ static int mark(struct exporter *x, const struct session_mark *m)
 {
 	const struct recording_probe *p;
 
-	if (m->probe >= x->nr_probes || m->thread >= x->nr_threads)
+	if (m->probe >= x->in.nr_probes || m->thread >= x->in.nr_threads)
 		return 0;
-	p = &x->probes[m->probe];
+	p = &x->in.probes[m->probe];
 	if (p->role == ROLE_SCRIPT_CALLER)
 		return 0;
 	note_word(x, NOTE_TYPE, event_type_name(p->type));
@@ -533,14 +524,14 @@ static int frame(struct exporter *x, const struct timeline *t)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__TrackEvent first = PERFETTO__TRACK_EVENT__INIT, last = PERFETTO__TRACK_EVENT__INIT;
-	uint64_t uuid = track_uuid(TRACK_FRAME, t->id), end = shown_end_ns(x->s);
+	uint64_t uuid = track_uuid(TRACK_FRAME, t->id), end = shown_end_ns(x->in.s);
 	char name[64], url[512] = "";
 
 	if (!t->frame)
 		return 0;
 	snprintf(name, sizeof(name), "%s %u", t->main ? "Main frame" : "Frame", t->frame_id);
 	if (t->url)
-		snprintf(url, sizeof(url), "%.*s", (int)shown_url(&x->opt, t->url), t->url);
+		snprintf(url, sizeof(url), "%.*s", (int)shown_url(&x->in.opt, t->url), t->url);
 	url[text_valid_prefix(url, strlen(url))] = '\0';
 	track.name = name;
 	put_track(x, &track, uuid, process_track(x, t->process));
@@ -638,7 +629,7 @@ static int loss(struct exporter *x, const struct session_loss *l)
 	char text[256];
 
 	snprintf(text, sizeof(text), "%.100s: %u begins, %u ends, %u marks lost",
-		 l->probe < x->nr_probes ? x->probes[l->probe].name : "?", l->begins, l->ends, l->marks);
+		 input_probe(&x->in, l->probe)->name, l->begins, l->ends, l->marks);
 	text[text_valid_prefix(text, strlen(text))] = '\0';
 	put_global(x, l->ts_ns, "Records lost", text, true);
 	return x->out.error;
@@ -652,15 +643,15 @@ static int tell_note(struct exporter *x, const struct session_note *n)
 
 static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 {
-	const struct session_counts *c = session_get_counts(x->s);
-	uint64_t end_ns = shown_end_ns(x->s);
+	const struct session_counts *c = session_get_counts(x->in.s);
+	uint64_t end_ns = shown_end_ns(x->in.s);
 	char text[256];
 	struct pair pair;
 
 	while (pairs_drain(x->pairs, &pair))
-		if (x->probes[pair.probe].kind == PROBE_KIND_ASYNC_BEGIN)
+		if (x->in.probes[pair.probe].kind == PROBE_KIND_ASYNC_BEGIN)
 			put_operation(x, SLICE_END, end_ns, &pair, NULL);
-	put_global(x, 0, "Recording started", session_info(x->s)->tool, false);
+	put_global(x, 0, "Recording started", x->in.info->tool, false);
 	snprintf(text, sizeof(text), "%llu events, %llu records lost, %llu too deep, %llu cut",
 		 (unsigned long long)c->events, (unsigned long long)c->lost,
 		 (unsigned long long)(c->too_deep + too_deep), (unsigned long long)clamped);

@@ -28,6 +28,19 @@ const char *shown_text(const struct export_options *opt, const char *text)
 	return text && opt->redact ? "(redacted)" : text;
 }
 
+bool shown_area(const struct event_detail *d, int i, const char **ret_name, int32_t *ret_value)
+{
+	static const struct { const char *name; size_t offset; uint8_t field; } areas[SHOWN_AREA] = {
+		{ "x", offsetof(struct event_detail, x), FIELD_X }, { "y", offsetof(struct event_detail, y), FIELD_Y },
+		{ "w", offsetof(struct event_detail, w), FIELD_W }, { "h", offsetof(struct event_detail, h), FIELD_H },
+		{ "ox", offsetof(struct event_detail, ox), FIELD_OX }, { "oy", offsetof(struct event_detail, oy), FIELD_OY },
+	};
+
+	*ret_name = areas[i].name;
+	memcpy(ret_value, (const char *)d + areas[i].offset, sizeof(*ret_value));
+	return d->has & 1u << areas[i].field;
+}
+
 const char *shown_type(int type)
 {
 	static const char *const names[EVENT_TYPE_END] = {

@@ -10,6 +10,11 @@ size_t shown_url(const struct export_options *opt, const char *url);
 /* The text itself, or "(redacted)". NULL stays NULL. */
 const char *shown_text(const struct export_options *opt, const char *text);
 
+#define SHOWN_AREA 6	/* numbers that say where on the page something is */
+
+/* Number i of these, and its name; false: the event hasn't got it. */
+bool shown_area(const struct event_detail *d, int i, const char **ret_name, int32_t *ret_value);
+
 /* "REFLOW" in small letters, with blanks: "reflow". Static. */
 const char *shown_type(int type);
 /* Names of the enumerations of Profiler 1.1: "EVENT", "INLINE_SCRIPT"; NULL for unknown ones and for UNKNOWN. */

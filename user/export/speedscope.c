@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/text.h"
 #include "export/emit.h"
+#include "export/input.h"
 #include "export/selectors.h"
 #include "export/shown.h"
 #include "export/trie.h"
@@ -15,16 +16,11 @@
 #define SUMS_MAX 65536		/* different details of summed-up calls that are shown */
 
 struct exporter {
-	const struct session *s;
-	struct export_options opt;
+	struct export_input in;
 	struct emit out;
 	struct trie frames;	/* only its frames are used */
 	struct selector_table sums;	/* by detail */
 	uint16_t *sum_probes;	/* of each sum */
-	const struct recording_probe *probes;
-	const struct recording_process *procs;
-	const struct recording_thread *threads;
-	size_t nr_probes, nr_procs, nr_threads;
 	uint32_t thread;	/* whose profile is open; TRIE_NONE: none */
 	bool any_profile, any_event;
 	uint64_t last_ns;
@@ -46,11 +42,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 
 	if (!x)
 		return -ENOMEM;
-	x->s = s;
-	x->opt = *opt;
-	x->probes = session_probes(s, &x->nr_probes);
-	x->procs = session_processes(s, &x->nr_procs);
-	x->threads = session_threads(s, &x->nr_threads);
+	export_input_open(&x->in, s, opt);
 	x->thread = TRIE_NONE;
 	x->sum_probes = calloc(SUMS_MAX, sizeof(*x->sum_probes));
 	rc = emit_open(&x->out, f);
@@ -81,14 +73,9 @@ static void close_profile(struct exporter *x)
 
 static void open_profile(struct exporter *x, uint32_t thread)
 {
-	const struct recording_thread *t = &x->threads[thread];
+	const struct recording_thread *t = &x->in.threads[thread];
 	char name[256];
-	const char *process = "";
-
-	for (size_t i = 0; i < x->nr_procs; i++)
-		if (x->procs[i].pid == t->pid)
-			process = x->procs[i].name;
-	snprintf(name, sizeof(name), "%.100s (%u), %.60s (%u)", process, t->pid, t->name, t->tid);
+	snprintf(name, sizeof(name), "%.100s (%u), %.60s (%u)", input_process_name(&x->in, t->pid), t->pid, t->name, t->tid);
 	emit_string(&x->out, x->any_profile ? ",\n" : "\n");
 	emit_text(&x->out, "{\"type\":\"evented\",\"name\":");
 	emit_json(&x->out, name);
@@ -186,14 +173,14 @@ static void write_frame(struct exporter *x, const struct trie_frame *f)
 	char name[1280];
 
 	if (d)
-		about = d->selector ? shown_text(&x->opt, d->selector) : d->event_name;
-	snprintf(name, sizeof(name), "%.200s%s%.1000s", f->probe < x->nr_probes ? x->probes[f->probe].label : "?",
+		about = d->selector ? shown_text(&x->in.opt, d->selector) : d->event_name;
+	snprintf(name, sizeof(name), "%.200s%s%.1000s", input_probe(&x->in, f->probe)->label,
 		 about ? " " : "", about ? about : "");
 	emit_text(&x->out, "{\"name\":");
 	emit_json_n(&x->out, name, text_valid_prefix(name, strlen(name)));
 	if (d && d->url) {
 		emit_text(&x->out, ",\"file\":");
-		emit_json_n(&x->out, d->url, shown_url(&x->opt, d->url));
+		emit_json_n(&x->out, d->url, shown_url(&x->in.opt, d->url));
 	}
 	if (d && d->has & 1u << FIELD_LINE)
 		emit_member_u64(&x->out, "line", d->line);

@@ -2,7 +2,8 @@
 /*
  * Calibration of one build of a browser: a private copy of it is run headless on pages of our own, stopped at the calls of
  * the engine's functions, and searched for the ways that lead from their arguments to what is known: the pages' URLs and
- * the objects that stand for frames. Nothing of it remains but the .sites file.
+ * the objects that stand for frames. In a second run it reports what it does, and the functions whose calls don't match that
+ * are dropped. Nothing of it remains but the .sites file.
  */
 #ifndef FRAMESCOPE_CAPTURE_CALIBRATE_BUILD_H
 #define FRAMESCOPE_CAPTURE_CALIBRATE_BUILD_H
@@ -26,7 +27,7 @@ struct build_calibration {
 	size_t nr_engines;
 	const struct engine *engine;
 	struct site_list sites;
-	struct site_entry *entries;	/* of functions that were called */
+	struct site_entry *entries;	/* of functions that were called, the dropped ones too */
 	size_t nr;
 	uint64_t cage;
 	char made[160];		/* of what: the browser's own name and version */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* framescope calibrate: finds out, with a private instance of a browser, where its objects keep URLs and frames. */
+/* framescope calibrate: finds out, with a private instance of a browser, where its objects keep URLs and frames, and whether its
+ * functions are what they seem. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,8 +13,9 @@ static const char help[] =
 	"usage: framescope calibrate BINARY [OPTION]…\n"
 	"\n"
 	"Copies the folder of a Chromium, runs the copy headless with a new profile on pages of its own, and finds how to read URLs\n"
-	"and frames from the arguments of its functions. record then uses what was found in this very build. Browsers that are\n"
-	"running aren't touched, and nothing is left behind. Needs root; takes less than 90 seconds.\n"
+	"and frames from the arguments of its functions. Runs it again with its own tracing, and drops functions whose calls don't\n"
+	"match the trace's events one to one. record then uses what was found in this very build. Browsers that are running aren't\n"
+	"touched, and nothing is left behind. Needs root; takes less than 90 seconds.\n"
 	"\n"
 	"  -o, --output FILE       write it there; default: /var/cache/framescope/builds/BUILD-ID.sites, where record looks\n"
 	"      --engine NAME|FILE  the engine definition to use\n"

@@ -89,8 +89,12 @@ struct recording_info {
 	const char *metric_names[RECORD_MAX_METRICS];
 	const char *metric_units[RECORD_MAX_METRICS];	/* "count", "ns", "bytes" */
 	uint32_t nr_metrics;
-	bool truncated;		/* blocks are missing: the file ends early or is damaged */
-	uint32_t damaged_blocks;	/* skipped since their checksums were wrong; truncated is set, too */
+	bool truncated;		/* something is missing, for whichever reason of the next four */
+	bool cut_off;		/* the file ends early */
+	bool source_cut;	/* what it was imported from ended early */
+	uint32_t damaged_blocks;	/* skipped since their checksums were wrong */
+	uint64_t missing_records;	/* as far as what is left of the file tells */
+	bool missing_exact;	/* all of them: the file's own total is known */
 	bool target_ended;	/* recording stopped since the target was gone */
 };
 

@@ -316,13 +316,21 @@ int outfile_commit(struct outfile *f, struct error *err)
 		if (!rc && rename(f->temporary, f->path))
 			rc = -errno;
 	}
-	if (rc) {
-		error_set(err, ERR_OUTPUT, rc, "can't write '%s': %s; nothing was left under that name", f->path,
-			  strerror(-rc));
-		if (f->temporary)
-			unlink(f->temporary);
-	}
+	if (rc)
+		return outfile_fail(f, rc, err);
 	outfile_free(f);
+	return 0;
+}
+
+int outfile_fail(struct outfile *f, int rc, struct error *err)
+{
+	if (f->temporary)
+		error_set(err, ERR_OUTPUT, rc, "can't write '%s': %s; nothing was left under that name", f->path, strerror(-rc));
+	else if (!strcmp(f->path, "-"))
+		error_set(err, ERR_OUTPUT, rc, "can't write to standard output: %s", strerror(-rc));
+	else
+		error_set(err, ERR_OUTPUT, rc, "can't write to '%s': %s", f->path, strerror(-rc));
+	outfile_discard(f);
 	return rc;
 }
 

@@ -27,6 +27,8 @@ int outfile_u64(struct outfile *f, uint64_t v);
 uint64_t outfile_bytes(const struct outfile *f);	/* before compression */
 /* Flushes, fsyncs, renames. On error nothing stands under the final name that did not stand there before. Frees f. */
 int outfile_commit(struct outfile *f, struct error *err);
+/* Writing failed with rc: says so and discards f. Returns rc. */
+int outfile_fail(struct outfile *f, int rc, struct error *err);
 void outfile_discard(struct outfile *f);	/* removes the temporary file; NULL is fine */
 
 #endif

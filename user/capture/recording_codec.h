@@ -54,5 +54,7 @@ void record_decoder_free(struct record_decoder *d);
 int record_decoder_begin(struct record_decoder *d, const uint8_t *payload, size_t size, uint32_t count);
 /* 1 and the next record, valid until the next call; 0 after the last; -EBADMSG if the payload is malformed, -ENOMEM. */
 int record_decoder_next(struct record_decoder *d, const struct rec_header **ret);
+/* How many records have not been read. */
+uint32_t record_decoder_left(const struct record_decoder *d);
 
 #endif

@@ -278,6 +278,11 @@ static int get_whole(struct record_decoder *d)
 	return 0;
 }
 
+uint32_t record_decoder_left(const struct record_decoder *d)
+{
+	return d->left;
+}
+
 int record_decoder_next(struct record_decoder *d, const struct rec_header **ret)
 {
 	unsigned int mask;

@@ -40,7 +40,7 @@ uint64_t recording_writer_bytes(const struct recording_writer *w);	/* on disk so
 
 struct recording;
 
-/* A damaged tail is not an error: info.truncated is set and what stands before it is read. */
+/* What is damaged or missing is not an error: info.truncated and its neighbours tell, and what is left is read. */
 int recording_open(const char *path, struct recording **ret, struct error *err);
 int recording_open_fd(int fd, const char *name, struct recording **ret, struct error *err);	/* takes fd over */
 void recording_close(struct recording *r);

@@ -17,6 +17,7 @@ struct recording {
 	struct recording_tables tables;
 	struct record_decoder *decoder;
 	uint64_t at;		/* of the next block that recording_next() looks at */
+	uint64_t judged;	/* up to here, what is malformed was counted */
 	bool in_block;		/* the decoder has records left */
 	bool ended;		/* BLOCK_END was seen */
 };
@@ -53,6 +54,7 @@ static int scan(struct recording *r, struct block *ret_last)
 {
 	uint64_t at = r->blocks.start, total = 0, records = 0;
 	uint32_t seq = 0;
+	struct recording_info *info = &r->tables.info;
 	struct block b;
 
 	while (!r->ended) {
@@ -67,6 +69,7 @@ static int scan(struct recording *r, struct block *ret_last)
 		rc = take_block(r, &b, &total);
 		if (rc == -EBADMSG) {
 			damaged(r);
+			info->missing_records += b.h.type == BLOCK_RECORDS ? b.h.count : 0;
 		} else if (rc) {
 			return rc;
 		} else if (b.h.type == BLOCK_RECORDS) {
@@ -76,8 +79,11 @@ static int scan(struct recording *r, struct block *ret_last)
 		seq = b.h.seq + 1;
 		at = b.next;
 	}
-	if (!r->ended || total != records || r->tables.overflow)
-		r->tables.info.truncated = true;
+	info->cut_off = !r->ended;
+	info->missing_exact = r->ended && total >= records;
+	if (info->missing_exact)
+		info->missing_records = total - records;
+	info->truncated |= !r->ended || total != records || r->tables.overflow || info->source_cut;
 	return 0;
 }
 
@@ -184,6 +190,16 @@ const struct recording_thread *recording_get_threads(const struct recording *r, 
 	return r->tables.threads;
 }
 
+/* Well summed but malformed: only a program that means harm writes this; what follows may be right. */
+static void malformed(struct recording *r, uint32_t missing)
+{
+	if (r->at <= r->judged)
+		return;	/* read once more */
+	r->judged = r->at;
+	damaged(r);
+	r->tables.info.missing_records += missing;
+}
+
 /* Makes the decoder ready for the next block of records. 1, 0 at the end, -errno. */
 static int next_block(struct recording *r)
 {
@@ -201,7 +217,9 @@ static int next_block(struct recording *r)
 			return 1;
 		if (rc != -EBADMSG)
 			return rc;
-		r->tables.info.truncated = true;
+		/* the others were counted when the file was opened */
+		if (!blocks_check(&r->blocks, &b))
+			malformed(r, b.h.count);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -214,9 +232,8 @@ int recording_next(struct recording *r, const struct rec_header **ret, struct er
 		rc = r->in_block ? record_decoder_next(r->decoder, ret) : 0;
 		if (rc > 0)
 			return 1;
-		/* well summed but malformed: only a program that means harm writes this; what follows may be right */
 		if (rc == -EBADMSG)
-			r->tables.info.truncated = true;
+			malformed(r, record_decoder_left(r->decoder));
 		else if (rc < 0)
 			break;
 		rc = next_block(r);

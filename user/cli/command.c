@@ -48,15 +48,14 @@ int command_distinct(const char *in, const char *out, struct error *err)
 }
 
 /* Whatever is made of a recording that is not whole, its user must know. */
-static void warn_incomplete(const char *path, const struct recording_info *info)
+static void warn_incomplete(const char *path, const struct session *s)
 {
-	char name[256];
+	char name[256], what[INCOMPLETE_TEXT];
 
-	if (!info->truncated)
+	if (!*session_incomplete(s, what, sizeof(what)))
 		return;
 	name[text_printable(path, strlen(path), name, sizeof(name) - 1)] = '\0';
-	fprintf(stderr, "framescope: '%s' is not complete: %s\n", name, info->damaged_blocks ?
-		"blocks of the file are damaged and were skipped" : "the file ends early");
+	fprintf(stderr, "framescope: '%s' is not complete: %s\n", name, what);
 }
 
 static int add_records(struct recording *r, struct session_builder *b, struct error *err)
@@ -96,11 +95,12 @@ int command_load(const char *path, struct session **ret, struct error *err)
 	if (rc) {
 		session_builder_free(b);
 	} else {
+		session_builder_missing(b, recording_get_info(r));
 		rc = session_builder_finish(b, ret);
 		if (rc)
 			error_set(err, ERR_OTHER, rc, "out of memory while building the timelines of %s", path);
 		else
-			warn_incomplete(path, session_info(*ret));
+			warn_incomplete(path, *ret);
 	}
 	recording_close(r);
 	return rc;

@@ -27,6 +27,7 @@ static int report(const char *path, bool json, bool strict, uint32_t slowest)
 	struct report_stats stats;
 	struct error err = { 0 };
 	struct session *s;
+	char missing[INCOMPLETE_TEXT];
 	bool incomplete;
 	int rc = command_load(path, &s, &err);
 
@@ -40,10 +41,9 @@ static int report(const char *path, bool json, bool strict, uint32_t slowest)
 	counts = session_get_counts(s);
 	incomplete = counts->lost || session_info(s)->truncated;
 	if (!rc && strict && incomplete)
-		rc = error_set(&err, ERR_LOSS, -ENODATA, "'%s' is not complete: %llu records were lost%s", path,
-			       (unsigned long long)counts->lost, !session_info(s)->truncated ? "" :
-			       session_info(s)->damaged_blocks ? " while recording, and blocks of the file are damaged" :
-			       " while recording, and the file ends early");
+		rc = error_set(&err, ERR_LOSS, -ENODATA, "'%s' is not complete: %llu records were lost%s%s", path,
+			       (unsigned long long)counts->lost, session_info(s)->truncated ? " while recording, and " : "",
+			       session_incomplete(s, missing, sizeof(missing)));
 	else if (rc == -ENOMEM)
 		error_set(&err, ERR_OTHER, rc, "out of memory while summing up '%s'", path);
 	session_free(s);

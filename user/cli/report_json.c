@@ -39,6 +39,9 @@ static void put_info(struct jsonout *j, const struct session *s)
 	put_date(j, "date", i->begin_realtime_ns);
 	jsonout_bool(j, "truncated", i->truncated);
 	jsonout_u64(j, "damaged_blocks", i->damaged_blocks);
+	jsonout_bool(j, "cut_off", i->cut_off);
+	jsonout_u64(j, "missing_records", i->missing_records);
+	jsonout_bool(j, "missing_exact", i->missing_exact);
 	jsonout_bool(j, "target_ended", i->target_ended);
 	jsonout_array(j, "metrics");
 	for (uint32_t k = 0; k < i->nr_metrics; k++) {

@@ -80,6 +80,7 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 {
 	const struct session_counts *c = session_get_counts(s);
 	const struct recording_info *info = session_info(s);
+	char missing[INCOMPLETE_TEXT];
 	size_t nr_probes, nr_processes;
 
 	session_probes(s, &nr_probes);
@@ -90,9 +91,8 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 	print_number(" in ", nr_processes, "process", "");
 	printf("; %u of %zu probes were hit", r->hit, nr_probes - r->refused);
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
-	if (info->truncated)
-		printf("! The recording is not complete: %s.\n", info->damaged_blocks ?
-		       "blocks of the file are damaged and were skipped" : "the file ends early");
+	if (*session_incomplete(s, missing, sizeof(missing)))
+		printf("! The recording is not complete: %s.\n", missing);
 	if (info->target_ended)
 		printf("The target ended while it was recorded.\n");
 }

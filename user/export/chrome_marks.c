@@ -264,6 +264,7 @@ static void metadata(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 	emit_member_u64(out, "tooDeep", c->too_deep + too_deep);
 	emit_member_u64(out, "cut", clamped);
 	emit_member_u64(out, "truncated", info->truncated);
+	shown_incomplete(out, x->in.s, "incomplete");
 	emit_text(out, "}");
 }
 

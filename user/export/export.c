@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Drives a format's writer from a session: calls, and what else happened, in order of time. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "export/export.h"
@@ -150,6 +151,18 @@ static int tell_tables(struct run *r)
 	return rc;
 }
 
+/* What is missing of the file itself: in the formats that have no other place for it, where their notes are. */
+static int tell_incomplete(struct run *r)
+{
+	char what[INCOMPLETE_TEXT], text[INCOMPLETE_TEXT + 40];
+	struct session_note note = { .ts_ns = shown_end_ns(r->s), .text = text };
+
+	if (!r->format->note || !*session_incomplete(r->s, what, sizeof(what)))
+		return 0;
+	snprintf(text, sizeof(text), "the recording is not complete: %s", what);
+	return r->format->note(r->x, &note);
+}
+
 static int tell_all(struct run *r)
 {
 	struct walk_ops ops = { .enter = enter, .leave = r->format->leave ? leave : NULL };
@@ -162,6 +175,8 @@ static int tell_all(struct run *r)
 		rates_finish(r->rates);
 		rc = tell_until(r, UINT64_MAX - 1);
 	}
+	if (!rc)
+		rc = tell_incomplete(r);
 	return rc ? rc : r->format->end(r->x, counts.too_deep, counts.clamped);
 }
 
@@ -195,9 +210,8 @@ int export_session(const struct session *s, const struct export_format *format, 
 	rc = run(&r, opt, f);
 	if (!rc)
 		return outfile_commit(f, err);
+	if (rc != -ENOMEM)
+		return outfile_fail(f, rc, err);
 	outfile_discard(f);
-	if (rc == -ENOMEM)
-		return error_set(err, ERR_OTHER, rc, "out of memory while writing '%s'", path);
-	return error_set(err, ERR_OUTPUT, rc, "can't write '%s': %s; nothing was left under that name", path,
-			 strerror(-rc));
+	return error_set(err, ERR_OTHER, rc, "out of memory while writing '%s'", path);
 }

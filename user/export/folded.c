@@ -25,6 +25,7 @@ static void free_state(struct exporter *x)
 static int begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret)
 {
 	struct exporter *x = calloc(1, sizeof(*x));
+	char what[INCOMPLETE_TEXT];
 	int rc;
 
 	if (!x)
@@ -33,11 +34,18 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	rc = emit_open(&x->out, f);
 	if (!rc)
 		rc = stacks_init(&x->stacks, s);
-	if (rc)
+	if (rc) {
 		free_state(x);
-	else
-		*ret = x;
-	return rc;
+		return rc;
+	}
+	/* readers leave out what doesn't end in a number */
+	if (*session_incomplete(s, what, sizeof(what))) {
+		emit_text(&x->out, "# the recording is not complete: ");
+		emit_string(&x->out, what);
+		emit_text(&x->out, "\n");
+	}
+	*ret = x;
+	return x->out.error;
 }
 
 /* A name as one frame of a line: what separates frames, lines and the value is replaced. */

@@ -139,6 +139,7 @@ static void write_info(struct exporter *x)
 {
 	const struct recording_info *info = x->in.info;
 	const struct session_counts *c = session_get_counts(x->in.s);
+	char what[INCOMPLETE_TEXT];
 	bool more = false;
 
 	emit_text(&x->out, "{\"info\":{");
@@ -155,7 +156,7 @@ static void write_info(struct exporter *x)
 	member_i64(x, &more, "lost", c->lost);
 	member_i64(x, &more, "unwound", c->unwound);
 	member_i64(x, &more, "clipped", c->clipped);
-	member_i64(x, &more, "truncated", info->truncated);
+	member(x, &more, "incomplete", session_incomplete(x->in.s, what, sizeof(what)));
 	emit_text(&x->out, "},\n\"types\":[null");
 	for (int type = 1; type < EVENT_TYPE_END; type++) {
 		emit_text(&x->out, ",");

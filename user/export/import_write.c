@@ -433,7 +433,7 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 	info.begin_ns = range.base_ns;
 	info.end_ns = range.end_ns > range.base_ns ? range.end_ns : range.base_ns + 1;
 	info.target_pid = im->procs.nr ? im->procs.items[0].number : 0;
-	info.truncated = counts->truncated;
+	info.truncated = info.source_cut = counts->truncated;
 	info.nr_metrics = im->nr_metrics;
 	for (uint32_t i = 0; i < im->nr_metrics; i++) {
 		info.metric_names[i] = im->metric_names[i];

@@ -231,6 +231,7 @@ static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 	emit_member_u64(&x->out, "lost", c->lost);
 	emit_member_u64(&x->out, "too_deep", c->too_deep + too_deep);
 	emit_member_u64(&x->out, "cut", clamped);
+	shown_incomplete(&x->out, x->in.s, "incomplete");
 	emit_text(&x->out, "}\n");
 	return emit_flush(&x->out);
 }

@@ -130,6 +130,14 @@ const char *shown_flags(unsigned int flags, char *buf, size_t n)
 	return buf;
 }
 
+void shown_incomplete(struct emit *out, const struct session *s, const char *key)
+{
+	char what[INCOMPLETE_TEXT];
+
+	if (*session_incomplete(s, what, sizeof(what)))
+		emit_member(out, key, what);
+}
+
 uint64_t shown_end_ns(const struct session *s)
 {
 	const struct recording_info *info = session_info(s);

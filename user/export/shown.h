@@ -3,6 +3,7 @@
 #ifndef FRAMESCOPE_EXPORT_SHOWN_H
 #define FRAMESCOPE_EXPORT_SHOWN_H
 
+#include "export/emit.h"
 #include "export/export.h"
 
 /* How much of the URL may be shown: all, or its scheme and host. */
@@ -24,6 +25,9 @@ const char *shown_script_type(int type);
 const char *shown_marker(int type);
 /* Comma-separated names of EV_* flags that say something about the quality of the event, "" for none. buf: >= 96 bytes. */
 const char *shown_flags(unsigned int flags, char *buf, size_t n);
+
+/* A member `key` that says what is missing of the recording, if something is. */
+void shown_incomplete(struct emit *out, const struct session *s, const char *key);
 
 /* Moments of the whole recording, since it began. */
 uint64_t shown_end_ns(const struct session *s);

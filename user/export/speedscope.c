@@ -38,6 +38,7 @@ static void free_state(struct exporter *x)
 static int begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret)
 {
 	struct exporter *x = calloc(1, sizeof(*x));
+	char what[INCOMPLETE_TEXT], name[INCOMPLETE_TEXT + 40];
 	int rc;
 
 	if (!x)
@@ -54,9 +55,11 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	}
 	emit_text(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"");
 	emit_member(&x->out, "exporter", session_info(s)->tool);
-	emit_text(&x->out, ",\"name\":\"");
-	emit_u64(&x->out, session_info(s)->target_pid);
-	emit_text(&x->out, "\",\"activeProfileIndex\":0,\"profiles\":[");
+	/* its title there, and the only text of the whole file that is shown */
+	snprintf(name, sizeof(name), "%u%s%s", session_info(s)->target_pid,
+		 *session_incomplete(s, what, sizeof(what)) ? ", not complete: " : "", what);
+	emit_member(&x->out, "name", name);
+	emit_text(&x->out, ",\"activeProfileIndex\":0,\"profiles\":[");
 	*ret = x;
 	return x->out.error;
 }

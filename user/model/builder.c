@@ -38,6 +38,15 @@ int session_builder_tables(struct session_builder *b, const struct recording_inf
 	return rc;
 }
 
+void session_builder_missing(struct session_builder *b, const struct recording_info *info)
+{
+	struct recording_info *own = &b->session->tables.info;
+
+	own->truncated = info->truncated;
+	own->damaged_blocks = info->damaged_blocks;
+	own->missing_records = info->missing_records;
+}
+
 static int add_task(struct session_builder *b, const struct rec_task *rec)
 {
 	struct session *s = b->session;

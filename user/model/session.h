@@ -24,6 +24,8 @@ int session_builder_tables(struct session_builder *b, const struct recording_inf
 			   const struct recording_thread *threads, size_t nr_threads);
 /* Any record, in any state of loss; hostile input gives odd events, never a fault. -ENOMEM only. */
 int session_builder_add(struct session_builder *b, const struct rec_header *rec);
+/* After the last record: what reading them has shown to be missing, of this info. */
+void session_builder_missing(struct session_builder *b, const struct recording_info *info);
 int session_builder_finish(struct session_builder *b, struct session **ret);	/* frees b in any case */
 void session_builder_free(struct session_builder *b);
 void session_free(struct session *s);
@@ -37,7 +39,7 @@ enum event_flag {
 	EV_NO_END = 1 << 3,	/* its end was lost: closed where the next record shows that it had ended */
 	EV_MOVED = 1 << 4,	/* its frame differs from its caller's: top of its own timeline */
 	EV_AGGREGATE = 1 << 5,	/* stands for `hits` calls; the interval spans from the first to the last */
-	EV_OVERHEAD_HIGH = 1 << 6,	/* more than half of the shown time was subtracted */
+	EV_OVERHEAD_HIGH = 1 << 6,	/* overhead_ns is more than half of time_ns */
 	EV_DEEP = 1 << 7,	/* has descendants that were too deep to be recorded */
 };
 
@@ -118,6 +120,9 @@ const struct session_loss *session_losses(const struct session *s, size_t *ret_n
 const struct session_cpu *session_cpu(const struct session *s, size_t *ret_nr);
 const struct session_note *session_notes(const struct session *s, size_t *ret_nr);
 const struct session_counts *session_get_counts(const struct session *s);
+/* What is missing of the recording and how much, in words without an end mark; "" if it is whole. Returns buf. */
+#define INCOMPLETE_TEXT 160
+const char *session_incomplete(const struct session *s, char *buf, size_t n);
 size_t session_memory(const struct session *s);		/* bytes, approximately */
 
 /* false if there is no such event. O(1). */

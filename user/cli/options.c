@@ -5,43 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/distance.h"
 #include "cli/command.h"
 
-#define MAX_NAME 32	/* characters of a word that is compared */
+#define MAX_NAME 32	/* characters of an option's name */
 
 static size_t min2(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Letters inserted, removed, replaced, or exchanged with their neighbour (optimal string alignment). */
-static size_t distance(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b), d[MAX_NAME + 1][MAX_NAME + 1];
-
-	if (n > MAX_NAME || m > MAX_NAME)
-		return MAX_NAME;
-	for (size_t i = 0; i <= n; i++) {
-		for (size_t j = 0; j <= m; j++) {
-			if (!i || !j) {
-				d[i][j] = i + j;
-				continue;
-			}
-			d[i][j] = min2(min2(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				d[i][j] = min2(d[i][j], d[i - 2][j - 2] + 1);
-		}
-	}
-	return d[n][m];
-}
-
 bool command_nearer(const char *word, const char *name, size_t *distance_yet)
 {
-	size_t n = strlen(word), d = distance(word, name);
+	/* one slip in three letters is a slip, more is another word */
+	size_t n = strlen(word), d = word_distance(word, name, n / 3 + 1);
 
 	if (n > 2 && !strncmp(word, name, n))
 		d = 0;	/* its beginning is as good as all of it */
-	/* one slip in three letters is a slip, more is another word */
 	if (d > n / 3 || d >= *distance_yet)
 		return false;
 	*distance_yet = d;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a pattern to the functions of one image that bear such a name, or to the reason why there is none. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/distance.h"
 #include "target/names.h"
 #include "target/symbol_tables.h"
 #include "target/symbols.h"
@@ -248,34 +248,6 @@ struct nearest {
 	size_t cost[MAX_NEAREST], nr;
 };
 
-/* Edit distance of two words, or `limit` if it is at least that. */
-static size_t distance(const char *a, const char *b, size_t limit)
-{
-	size_t na = strlen(a), nb = strlen(b), row[65];
-
-	if (na > 64 || nb > 64 || (na > nb ? na - nb : nb - na) >= limit)
-		return limit;
-	for (size_t k = 0; k <= nb; k++)
-		row[k] = k;
-	for (size_t i = 1; i <= na; i++) {
-		size_t diagonal = row[0], best = row[0] = i;
-
-		for (size_t k = 1; k <= nb; k++) {
-			size_t up = row[k], same = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[k - 1]));
-
-			row[k] = up + 1 < row[k - 1] + 1 ? up + 1 : row[k - 1] + 1;
-			if (same < row[k])
-				row[k] = same;
-			diagonal = up;
-			if (row[k] < best)
-				best = row[k];
-		}
-		if (best >= limit)
-			return limit;
-	}
-	return row[nb] < limit ? row[nb] : limit;
-}
-
 static void offer(struct nearest *n, const char *name, size_t cost)
 {
 	size_t at = n->nr;
@@ -323,13 +295,13 @@ static void find_nearest(const struct symbols *s, const char *pattern, struct ne
 		free(name);
 		if (!shown[0])
 			continue;
-		cost = distance(last, wanted, limit);
+		cost = word_distance(last, wanted, limit);
 		if (cost == limit && strcasestr(last, wanted))
 			cost += strlen(last) - k;
 		else if (cost == limit)
 			continue;
 		/* of equally near ones, that of the nearest class */
-		offer(n, shown, 64 * cost + distance(shown, pattern, 63));
+		offer(n, shown, 64 * cost + word_distance(shown, pattern, 63));
 	}
 }
 

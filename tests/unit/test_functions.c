@@ -298,6 +298,48 @@ static void test_borders(void **state)
 	close_code(&m, &o);
 }
 
+/* Behind jumps to who knows where and a call that doesn't return, a frame that is set up tells of another function. */
+static void test_borders_by_frame(void **state)
+{
+	struct made_elf m;
+	struct function f;
+	struct opened o;
+
+	(void)state;
+	made_begin(&m);
+	memset(m.bytes + MADE_CODE, 0x90, MADE_DATA - MADE_CODE);
+	made_align(&m);
+	made_label(&m, 1);
+	made(&m, 0x55, 0x48, 0x89, 0xe5);
+	made_call(&m, 1);
+	made_call(&m, 4);
+	made(&m, 0xff, 0xe0);		/* jmp *%rax */
+	made_align(&m);
+	made_label(&m, 2);		/* only jumped to; push %rbp; mov %rdi,%r8; mov %rsp,%rbp */
+	made(&m, 0x55, 0x49, 0x89, 0xf8, 0x48, 0x89, 0xe5);
+	made_branch(&m, 12);
+	made_leave(&m);
+	made_label(&m, 12);
+	made_call(&m, 1);
+	made_align(&m);
+	made_label(&m, 3);		/* the same */
+	made(&m, 0x55, 0x49, 0x89, 0xf8, 0x48, 0x89, 0xe5);
+	made_leave(&m);
+	made_align(&m);
+	made_label(&m, 4);
+	made_branch(&m, 3);
+	made_jump(&m, 2);
+	made_jump(&m, 3);
+	made_end(&m, "frames");
+	open_code(&m, &o);
+	for (int i = 1; i <= 3; i++) {
+		assert_true(function_at(&o.map, m.label[i] + 5, &f));
+		assert_int_equal(f.start, m.label[i]);
+		assert_int_equal(f.end, m.label[i + 1]);
+	}
+	close_code(&m, &o);
+}
+
 static void test_unavoidable(void **state)
 {
 	struct made_elf m;
@@ -459,6 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exits), cmocka_unit_test(test_exits_of_parts), cmocka_unit_test(test_switch), cmocka_unit_test(test_indirect_tail_jumps),
 		cmocka_unit_test(test_ends), cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_borders_by_frame),
 		cmocka_unit_test(test_unavoidable), cmocka_unit_test(test_cage), cmocka_unit_test(test_addresses), cmocka_unit_test(test_malformed),
 	};
 

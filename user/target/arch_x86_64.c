@@ -4,14 +4,25 @@
 #include <string.h>
 #include "target/arch_x86_64.h"
 
-/* endbr64, `push %rbp; mov %rsp,%rbp`, or the saving of another callee-saved register or room on the stack. */
+#define FRAME_WITHIN 6		/* instructions: gcc puts others between the two */
+
+/* endbr64, or `push %rbp` and soon after it, before any branch, `mov %rsp,%rbp`. */
 static bool x86_prologue(const uint8_t *code, size_t avail)
 {
+	struct insn insn = { 0 };
+
 	if (avail >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4))
 		return true;
 	if (avail < 4 || code[0] != 0x55)
 		return false;
-	return !memcmp(code + 1, "\x48\x89\xe5", 3) || !memcmp(code + 1, "\x48\x8b\xec", 3);
+	for (size_t at = 1, nr = 0; nr < FRAME_WITHIN && at + 3 <= avail; nr++, at += insn.length) {
+		if (!memcmp(code + at, "\x48\x89\xe5", 3) || !memcmp(code + at, "\x48\x8b\xec", 3))
+			return true;
+		x86_decode(code + at, avail - at, 0, &insn);
+		if (insn.cls != INSN_OTHER && insn.cls != INSN_ADDRESS)
+			return false;
+	}
+	return false;
 }
 
 static bool x86_padding(uint8_t byte)

@@ -105,12 +105,39 @@ struct border {
 	bool known;		/* where the walk stopped, a function begins for certain */
 };
 
+struct jump_search {
+	uint64_t target, until;
+	bool found;
+};
+
+static bool look_for_jump(void *ctx, uint64_t vaddr, const struct insn *insn)
+{
+	struct jump_search *s = ctx;
+
+	s->found = (insn->cls == INSN_JUMP || insn->cls == INSN_BRANCH) && insn->target == s->target;
+	return !s->found && vaddr < s->until;
+}
+
+/*
+ * Is a frame set up at vaddr, where nothing of this function leads to from in front? A function sets up its frame once,
+ * at its start or, if it often has an early way out, behind a branch there.
+ */
+static bool is_another_frame(const struct border *b, uint64_t vaddr, const uint8_t *p, size_t avail)
+{
+	struct jump_search s = { .target = vaddr, .until = vaddr };
+
+	if (!b->map->image->arch->prologue(p, avail))
+		return false;
+	function_walk(b->map, b->f, look_for_jump, &s);
+	return !s.found;
+}
+
 /*
  * Does something else begin on the grid at vaddr? Calls lead to functions only. Where no branch leads to this place or
  * past it, the function is over: what jumps or pointers lead to is another one. A trap within a function is followed by
  * other traps, or not by the grid.
  */
-static bool is_border(struct border *b, uint64_t vaddr, const struct insn *insn)
+static bool is_border(struct border *b, uint64_t vaddr, const struct insn *insn, const uint8_t *p, size_t avail)
 {
 	const struct scan *scan = b->map->scan;
 	bool over = b->ended && b->reach < vaddr && !b->indirect;
@@ -118,7 +145,8 @@ static bool is_border(struct border *b, uint64_t vaddr, const struct insn *insn)
 
 	if (vaddr == b->f->start || vaddr % SCAN_GRID || insn->cls == INSN_STOP || !(b->ended || b->called))
 		return false;
-	b->known = scan_is_called(scan, vaddr) || (over && pointed);
+	b->known = scan_is_called(scan, vaddr) ||
+		   (pointed && (over || is_another_frame(b, vaddr, p, avail)));
 	return b->known || over || (b->ended && (b->padding || scan_is_taken(scan, vaddr)));
 }
 
@@ -130,7 +158,7 @@ static bool until_border(void *ctx, uint64_t vaddr, const struct insn *insn)
 	const uint8_t *p = image_at(b->map->image, vaddr, 1, &avail);
 	bool jump = insn->cls == INSN_JUMP || insn->cls == INSN_BRANCH;
 
-	if (!p || is_border(b, vaddr, insn))
+	if (!p || is_border(b, vaddr, insn, p, avail))
 		return false;
 	b->padding = insn->length == 1 && arch->padding(*p);
 	if (jump && insn->target > b->reach && insn->target < b->f->end)

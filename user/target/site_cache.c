@@ -62,10 +62,21 @@ static uint64_t hash_symbol_sources(uint64_t h, const char *build_id)
 	return hash_text(h, access(path, R_OK) ? "" : "debug file");
 }
 
+/* A program that was built anew may find other things. */
+static uint64_t hash_program(uint64_t h)
+{
+	struct stat st;
+
+	if (stat("/proc/self/exe", &st))
+		return h;
+	return ((h ^ (uint64_t)st.st_mtim.tv_sec ^ ((uint64_t)st.st_mtim.tv_nsec << 32)) * 0x100000001b3ull ^
+		(uint64_t)st.st_size) * 0x100000001b3ull;
+}
+
 static uint64_t definition_hash(const struct site_search *s)
 {
 	const struct engine *e = s->engine;
-	uint64_t h = hash_text(0xcbf29ce484222325ull, FRAMESCOPE_VERSION);
+	uint64_t h = hash_program(hash_text(0xcbf29ce484222325ull, FRAMESCOPE_VERSION));
 
 	h = hash_symbol_sources(hash_text(h, e->name), s->image->build_id);
 	for (size_t i = 0; i < e->nr_probes; i++) {

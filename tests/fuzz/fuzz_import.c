@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Foreign profiles of any content: they are refused or become records, and what those make goes through the exporters.
- * sources: user/export/chrome*.c user/export/csv.c user/export/devtools.c user/export/emit.c user/export/export.c user/export/folded.c user/export/heap.c user/export/input.c user/export/html.c user/export/html_page.c user/export/html_totals.c user/export/import*.c user/export/jsonl.c user/export/metrics.c user/export/pairs.c user/export/rates.c user/export/selectors.c user/export/shown.c user/export/speedscope.c user/export/stacks.c user/export/trie.c user/export/walk.c user/model/*.c user/base/error.c user/base/json_repair.c user/base/jsonscan.c user/base/trace_events.c user/base/text.c user/base/outfile.c user/base/owner.c
+ * sources: user/export/chrome*.c user/export/csv.c user/export/devtools*.c user/export/emit.c user/export/export.c user/export/folded.c user/export/heap.c user/export/input.c user/export/html*.c user/export/import*.c user/export/jsonl.c user/export/metrics.c user/export/pairs.c user/export/rates.c user/export/selectors.c user/export/shown.c user/export/speedscope.c user/export/stacks.c user/export/trie.c user/export/walk.c user/model/*.c user/base/error.c user/base/json_repair.c user/base/jsonscan.c user/base/trace_events.c user/base/text.c user/base/outfile.c user/base/owner.c
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -4,19 +4,11 @@
  * Main track, its native names, tasks. In that mode it draws no other names, so other calls go to tracks of ours, by
  * the way that pages have for theirs (user timing with a `devtools` detail).
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "export/chrome.h"
+#include "export/devtools.h"
 #include "export/shown.h"
-
-/* Which of the panel's names stands for a call. */
-struct devtools_profile {
-	const struct timeline *main_frame;	/* NULL: none has a URL */
-	uint64_t next_id;			/* of user timings and navigations */
-	const char *native[];			/* per probe; NULL: a track of ours */
-};
 
 /* The calls that the panel draws; its instants and markers are not among them. */
 static const char *const native_names[] = {
@@ -68,104 +60,6 @@ static const char *native_of(const struct exporter *x, const struct event_view *
 	return name;
 }
 
-/* What `new URL()` takes: a scheme, and a host where the scheme wants one. Others lose the panel the whole process. */
-static bool url_parses(const char *url)
-{
-	const char *p = url;
-
-	if (!url || !isalpha((unsigned char)*p))
-		return false;
-	while (isalnum((unsigned char)*p) || *p == '+' || *p == '-' || *p == '.')
-		p++;
-	if (*p != ':')
-		return false;
-	if (strncmp(url, "http", 4) && strncmp(url, "ws", 2) && strncmp(url, "ftp", 3))
-		return true;
-	if (strncmp(p, "://", 3) || !isalnum((unsigned char)p[3]))
-		return false;
-	/* of hosts only the plain ones: letters, digits, dots, hyphens, a port */
-	for (p += 3; isalnum((unsigned char)*p) || *p == '.' || *p == '-'; p++)
-		;
-	if (*p == ':')
-		for (p++; isdigit((unsigned char)*p); p++)
-			;
-	return !*p || strchr("/?#", *p);
-}
-
-static void frame_entry(struct exporter *x, const char *id, uint32_t pid, const char *url, const char *parent,
-			bool main_frame)
-{
-	emit_text(&x->out, "{\"frame\":");
-	emit_json(&x->out, id);
-	emit_text(&x->out, ",\"name\":\"\",\"url\":");
-	if (url_parses(url))
-		emit_json_n(&x->out, url, shown_url(&x->in.opt, url));
-	else
-		emit_text(&x->out, "\"about:blank\"");
-	emit_member_u64(&x->out, "processId", pid);
-	emit_member(&x->out, "parent", parent);
-	emit_text(&x->out, ",\"isInPrimaryMainFrame\":");
-	emit_string(&x->out, main_frame ? "true" : "false");
-	emit_text(&x->out, ",\"isOutermostMainFrame\":");
-	emit_string(&x->out, main_frame ? "true" : "false");
-	emit_text(&x->out, "}");
-}
-
-static const struct timeline *parent_of(const struct timeline *t, size_t nr, size_t i)
-{
-	for (size_t k = 0; t[i].parent_frame_id && k < nr; k++)
-		if (k != i && t[k].frame_id == t[i].parent_frame_id)
-			return &t[k];
-	return NULL;
-}
-
-/*
- * The frame tree. A process that is missing here isn't drawn at all, so each that has a timeline without a frame is
- * given an empty one.
- */
-static void tracing_started(struct exporter *x)
-{
-	struct devtools_profile *profile = x->profile;
-	size_t nr;
-	const struct timeline *t = session_timelines(x->in.s, &nr);
-	char id[33], parent_id[33];
-
-	chrome_process_item(x, 'I', 0, UINT32_MAX);
-	emit_text(&x->out, ",\"s\":\"t\"");
-	chrome_name(x, "TracingStartedInBrowser", "disabled-by-default-devtools.timeline");
-	emit_text(&x->out, "\"data\":{\"frameTreeNodeId\":1,\"persistentIds\":true,\"frames\":[");
-	for (size_t i = 0; i < nr; i++) {
-		const struct timeline *parent = parent_of(t, nr, i);
-
-		if (t[i].process >= x->in.nr_procs)
-			continue;
-		shown_frame_id(&t[i], id);
-		if (parent)
-			shown_frame_id(parent, parent_id);
-		if (i)
-			emit_text(&x->out, ",");
-		frame_entry(x, id, x->in.procs[t[i].process].pid, t[i].url, parent ? parent_id : NULL,
-			    &t[i] == profile->main_frame);
-	}
-	emit_text(&x->out, "]}}}");
-}
-
-static const struct timeline *find_main_frame(const struct session *s)
-{
-	size_t nr;
-	const struct timeline *t = session_timelines(s, &nr), *any = NULL;
-
-	for (size_t i = 0; i < nr; i++) {
-		if (!t[i].main || !url_parses(t[i].url))
-			continue;
-		if (!strncmp(t[i].url, "http", 4) || !strncmp(t[i].url, "file:", 5))
-			return &t[i];
-		if (!any)
-			any = &t[i];
-	}
-	return any ? any : nr ? &t[0] : NULL;
-}
-
 static int devtools_begin(const struct session *s, const struct export_options *opt, struct outfile *f,
 			  struct exporter **ret)
 {
@@ -186,13 +80,13 @@ static int devtools_begin(const struct session *s, const struct export_options *
 	}
 	x->profile = profile;
 	x->instant = 'I';
-	profile->main_frame = find_main_frame(s);
+	profile->main_frame = devtools_main_frame(s);
 	for (size_t i = 0; i < x->in.nr_probes; i++) {
 		profile->native[i] = native_label(x->in.probes[i].label);
 		if (!profile->native[i])
 			profile->native[i] = native_type(x->in.probes[i].type);
 	}
-	tracing_started(x);
+	devtools_frame_tree(x);
 	*ret = x;
 	return x->out.error;
 }
@@ -376,7 +270,7 @@ static int devtools_mark(struct exporter *x, const struct session_mark *m)
 	if (m->probe >= x->in.nr_probes)
 		return 0;
 	p = &x->in.probes[m->probe];
-	if (p->role == ROLE_NAVIGATION && url_parses(m->detail->url))
+	if (p->role == ROLE_NAVIGATION && devtools_url_parses(m->detail->url))
 		navigation(x, m);
 	return chrome_mark(x, m);
 }

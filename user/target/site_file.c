@@ -160,7 +160,8 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 	if (r->failed)
 		return 0;
 	if (strcmp(section, r->section)) {
-		snprintf(r->section, sizeof(r->section), "%s", section);
+		/* never NULL, but gcc with its sanitizers thinks that it might be */
+		snprintf(r->section, sizeof(r->section), "%s", section ?: "");
 		if (strcmp(section, "build")) {
 			e = entry_new(r);
 			if (!e) {

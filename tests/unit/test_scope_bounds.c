@@ -272,6 +272,37 @@ static void test_many_clients(void **state)
 	world_close(&w);
 }
 
+/* Who only connects keeps nobody out: the oldest of them gives way at once, those that speak stay. */
+static void test_silent_clients(void **state)
+{
+	struct scope_host_options opt = { .max_clients = 4 };
+	struct world w;
+	struct peer ready, silent[3], late[3];
+
+	(void)state;
+	world_open(&w, &opt);
+	peer_ready(&w, &ready);
+	for (int i = 0; i < 3; i++) {
+		peer_open(&w, &silent[i]);
+		usleep(2000);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(scope_host_clients(w.host), 4);
+		peer_ready(&w, &late[i]);
+		WAIT_FOR(&w, &silent[i], silent[i].eof);
+		if (i < 2)
+			assert_false(silent[i + 1].eof);
+	}
+	expect(&w, &ready, "window-manager", 1, "[]", "[1]");
+	for (int i = 0; i < 3; i++) {
+		expect(&w, &late[i], "window-manager", 1, "[]", "[1]");
+		peer_close(&silent[i]);
+		peer_close(&late[i]);
+	}
+	peer_close(&ready);
+	world_close(&w);
+}
+
 /* --- broken conversations --- */
 
 /* A valid conversation as a client sends it, in either format, and in both for what takes arguments. */
@@ -438,7 +469,7 @@ int main(void)
 		cmocka_unit_test(test_slow_reader_of_events),
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_large_answer),
-		cmocka_unit_test(test_many_clients),
+		cmocka_unit_test(test_many_clients), cmocka_unit_test(test_silent_clients),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_mutated),
 	};

@@ -613,6 +613,19 @@ static void test_addresses(void **state)
 	struct scope_host_options any = { .listen = "0.0.0.0:0", .insecure_bind = true };
 	assert_int_equal(scope_host_new(base, &any, &backend, &h, NULL), 0);
 	assert_true(scope_host_port(h));
+
+	/* where another one listens; what isn't ours */
+	char taken[32];
+	struct error err = { 0 };
+	struct scope_host *other;
+	snprintf(taken, sizeof(taken), "127.0.0.1:%u", scope_host_port(h));
+	any.listen = taken;
+	assert_int_equal(scope_host_new(base, &any, &backend, &other, &err), -EADDRINUSE);
+	assert_non_null(strstr(err.text, "another program listens on 127.0.0.1:"));
+	assert_non_null(strstr(err.text, "--listen"));
+	any.listen = "192.0.2.1:7001";
+	assert_int_equal(scope_host_new(base, &any, &backend, &other, &err), -EADDRNOTAVAIL);
+	assert_non_null(strstr(err.text, "no address of this machine"));
 	scope_host_free(h);
 	event_base_free(base);
 }

@@ -103,10 +103,13 @@ static void on_accept_again(evutil_socket_t fd, short what, void *arg)
 
 static int start_listening(struct endpoints *e, int fd, evconnlistener_cb cb, struct evconnlistener **ret)
 {
+	errno = 0;
 	*ret = evconnlistener_new(e->host->base, cb, e, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16, fd);
 	if (!*ret) {
+		int rc = errno ? -errno : -ENOMEM;	/* listen()'s, or libevent had no memory */
+
 		close(fd);
-		return -ENOMEM;
+		return rc;
 	}
 	evconnlistener_set_error_cb(*ret, on_accept_error);
 	return 0;
@@ -208,6 +211,24 @@ static int resolve(const char *text, bool insecure, struct sockaddr_storage *ret
 	return 0;
 }
 
+static int cant_listen(const char *text, int rc, struct error *err)
+{
+	switch (rc) {
+	case -EADDRINUSE:
+		return error_set(err, ERR_OUTPUT, rc, "another program listens on %s already: end it, or give another port with "
+				 "--listen; port 0 is any that is free", text);
+	case -EADDRNOTAVAIL:
+		return error_set(err, ERR_USAGE, rc, "%s is no address of this machine: give one with --listen that ip addr lists, "
+				 "or 127.0.0.1", text);
+	case -EACCES:
+		return error_set(err, ERR_PERMISSION, rc, "ports below 1024, as in %s, are for root: give another one with --listen",
+				 text);
+	default:
+		return error_set(err, ERR_OTHER, rc, "can't listen on %s: %s; give another address with --listen", text,
+				 strerror(-rc));
+	}
+}
+
 static int listen_tcp(struct endpoints *e, const char *text, bool insecure, struct error *err)
 {
 	struct sockaddr_storage sa;
@@ -221,7 +242,7 @@ static int listen_tcp(struct endpoints *e, const char *text, bool insecure, stru
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, len) || getsockname(fd, (struct sockaddr *)&sa, &len)) {
-		rc = error_set(err, ERR_OTHER, -errno, "Can't listen on %s: %s", text, strerror(errno));
+		rc = cant_listen(text, -errno, err);
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -229,7 +250,7 @@ static int listen_tcp(struct endpoints *e, const char *text, bool insecure, stru
 	/* the port stands at the same place in both families */
 	e->port = ntohs(((struct sockaddr_in *)(void *)&sa)->sin_port);
 	rc = start_listening(e, fd, on_tcp_accept, &e->tcp_listener);
-	return rc ? error_set(err, ERR_OTHER, rc, "Can't listen on %s: %s", text, strerror(-rc)) : 0;
+	return rc ? cant_listen(text, rc, err) : 0;
 }
 
 static void dial_done(struct endpoints *e, int rc)

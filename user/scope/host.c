@@ -65,19 +65,41 @@ static char *make_greeting(uint32_t offered)
 	return (char *)b.p;
 }
 
-/* The client that has been silent the longest, if that is long enough and it isn't recording. */
+static bool is_recording(const struct client *c)
+{
+	for (size_t i = 0; i < c->nr_sessions; i++)
+		if (c->sessions[i].state != SESSION_STOPPED)
+			return true;
+	return false;
+}
+
+/* How soon a client gives way to a new one; 0: never. One that has not said yet what it wants has nothing to lose, so
+ * that nobody keeps others out by merely connecting; others only once they have been silent for long. */
+static int gives_way(const struct scope_host *h, const struct client *c, uint64_t now)
+{
+	uint64_t silent = now - c->last_used_ms;
+
+	if (c->state == CLIENT_HANDSHAKE)
+		return 3;
+	if (!c->connected && silent >= h->limits.handshake_ms)
+		return 2;
+	return silent >= h->limits.idle_ms && !is_recording(c);
+}
+
+/* Of those that give way soonest, the one that has been silent the longest; NULL: none does. */
 static struct client *find_idle(struct scope_host *h)
 {
 	struct client *c, *idle = NULL;
 	uint64_t now = client_now_ms();
+	int best = 0;
 
 	TAILQ_FOREACH(c, &h->clients, entry) {
-		bool recording = false;
+		int rank = gives_way(h, c, now);
 
-		for (size_t i = 0; i < c->nr_sessions; i++)
-			recording |= c->sessions[i].state != SESSION_STOPPED;
-		if (!recording && now - c->last_used_ms >= h->limits.idle_ms && (!idle || c->last_used_ms < idle->last_used_ms))
+		if (rank > best || (rank && rank == best && c->last_used_ms < idle->last_used_ms)) {
+			best = rank;
 			idle = c;
+		}
 	}
 	return idle;
 }

@@ -68,7 +68,7 @@ def target_path(name):
 
 def read_line(fd, seconds=20):
     """One line from a pipe, without waiting for ever."""
-    line, end = b"", time.monotonic() + seconds
+    line, end = bytearray(), time.monotonic() + seconds
     while not line.endswith(b"\n"):
         if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
             raise AssertionError("no line came, only %r" % line)

@@ -86,7 +86,25 @@ static void test_clamped(void **state)
 	replay_call(&r, 1, 101, 106, B);		/* 5 < 10 */
 	replay_call(&r, 1, 107, 127, B);
 	replay_end(&r, 1, 130)->off_cpu_ns = 4;		/* 5 are left: 4 blocked, 1 of 50 overhead */
-	EXPECT(&r, { 0, 1, 4, 10, 16, 4, 7 }, { 0, 5, 0, 0, 5, 0, 3 }, { 10, 10, 0, 10, 10, 0, 3 });
+	EXPECT(&r, { 0, 1, 4, 5, 21, 4, 7 }, { 0, 5, 0, 0, 5, 0, 3 }, { 5, 15, 0, 5, 15, 0, 3 });
+}
+
+/* What a call was too short for is taken from the next one of its caller's; of many together no more than one costs. */
+static void test_short_siblings(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	replay_cost(&r, 0, 10, 0, 0);
+	replay_begin(&r, 1, 100, A);
+	replay_call(&r, 1, 200, 208, B);
+	replay_call(&r, 1, 300, 315, B);
+	replay_call(&r, 1, 400, 400, B);
+	replay_call(&r, 1, 500, 500, B);
+	replay_call(&r, 1, 600, 700, B);
+	replay_end(&r, 1, 1100);
+	EXPECT(&r, { 867, 10, 0, 950, 50, 0, 0 }, { 0, 8, 0, 0, 8, 0, 0 }, { 3, 12, 0, 3, 12, 0, 0 }, { 0 }, { 0 },
+	       { 80, 20, 0, 80, 20, 0, 0 });
 }
 
 /* The nearest measurement counts, of two as near the earlier one; one from before the recording will do. */
@@ -103,7 +121,7 @@ static void test_nearest(void **state)
 	replay_call(&r, 1, 1500, 1600, A);
 	replay_call(&r, 1, 1601, 1700, A);
 	replay_call(&r, 1, 90000, 90100, A);
-	EXPECT(&r, { 99, 1, 0, 99, 1, 0, 0 }, { 90, 10, 0, 90, 10, 0, 0 }, { 69, 30, 0, 69, 30, 0, 0 },
+	EXPECT(&r, { 99, 1, 0, 99, 1, 0, 0 }, { 90, 10, 0, 90, 10, 0, 14 }, { 69, 30, 0, 69, 30, 0, 0 },
 	       { 70, 30, 0, 70, 30, 0, 0 });
 }
 
@@ -381,7 +399,7 @@ static void test_cpu_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_costs), cmocka_unit_test(test_no_calibration), cmocka_unit_test(test_clamped),
+		cmocka_unit_test(test_costs), cmocka_unit_test(test_no_calibration), cmocka_unit_test(test_clamped), cmocka_unit_test(test_short_siblings),
 		cmocka_unit_test(test_nearest), cmocka_unit_test(test_classes), cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_blocked_clamped), cmocka_unit_test(test_blocked_unknown),
 		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),

@@ -10,36 +10,24 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
+#include "capture/burst.h"
 #include "capture/calibrate.h"
-#include "capture/twin.h"
+#include "capture/twins.h"
 #include "wire.h"
 
-#define CALLS_MAX 60		/* of one burst, */
-#define CALLS_MIN 12		/* and fewer where they take long: */
-#define BURST_NS 200000
-#define FAR_OUT 8		/* times the median */
-#define WARM_UP 3		/* calls before those that count */
-#define EVERY_NS 50000000ull
+#define EVERY_NS 10000000ull
 #define SHARE 300		/* times a burst's own time until the next one: 0.3 % */
-#define FIRST_ROUNDS 2		/* bursts of each class at once */
-#define ONLY_ROUNDS 9		/* the same if there are to be no others */
+#define FIRST_ROUNDS 6		/* bursts of each class at once */
+#define ONLY_ROUNDS 24		/* the same if there are to be no others */
+#define LONG_EVERY_NS 5000000000ull	/* a long burst, */
+#define LONG_ROUNDS 5		/* the median of so many counts */
 #define IDLE_NS 1000000000ull	/* every class is measured as often as this, whatever the target calls */
 #define PERIOD_MAX_NS 20000	/* calls farther apart don't cost much more, and it would take too long */
 #define PERIOD_FIRST_NS 3000	/* until it is known */
 #define LATE_NS 100000000ull	/* after a burst, its records have come or never will */
-#define BURSTS 8		/* that wait for their records, */
-#define SAMPLES 512		/* and calls that wait for their burst's end: powers of two */
-#define POWERS 32
-#define FIRST_ROW (RECORD_MAX_PROBES - COST_CLASSES)
-#define CALLER_ROW (FIRST_ROW + (COST_TEXT | COST_ARGS))	/* no class: it is one or the other */
-
-struct burst {
-	unsigned int class;
-	uint64_t begin_ns, end_ns;
-	unsigned int nr;		/* calls that count */
-	uint64_t wall_ns, spread_ns;	/* what probing added to one, and half its quartiles' distance */
-};
+#define BURSTS 32		/* that wait for their records, */
+#define SAMPLES 1024		/* and calls that wait for their burst's end: powers of two */
+#define PERIODS 128		/* four to an octave */
 
 /* A twin's call, from its record. */
 struct sample {
@@ -47,17 +35,14 @@ struct sample {
 };
 
 struct calibration {
-	const struct loaded *l;
-	struct links *links;
-	const struct probe_table *table;
-	twin_fn twin[COST_CLASSES];	/* attached */
-	bool tried[COST_CLASSES];
-	twin_caller_fn caller;		/* the same; they are called from it */
+	struct twins twins;
 	/* of the thread, which the others only look at */
 	pthread_t thread;
 	bool running, rolling, stop;
 	uint32_t tid;
 	uint64_t done_ns[COST_CLASSES];	/* last burst */
+	uint64_t long_done_ns, send_ns[LONG_ROUNDS];	/* what long ones have shown */
+	unsigned int nr_send;
 	int cpu;			/* pinned to; -1: not yet */
 	cpu_set_t allowed;
 	pthread_mutex_t lock;		/* of stop and finished bursts */
@@ -69,7 +54,7 @@ struct calibration {
 	/* what the target's records show; plain words, a torn or late one does no harm */
 	volatile uint32_t last_tid, calls[COST_CLASSES], period_ns;
 	uint64_t last_ns;
-	uint32_t periods[POWERS], nr_periods;	/* by their logarithm */
+	uint32_t periods[PERIODS], nr_periods;	/* by their logarithm */
 	uint64_t cost_ns[COST_CLASSES];	/* as last written */
 };
 
@@ -81,165 +66,28 @@ static uint64_t now_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Sorts them. What many calls cost is their mean times their number, and costs are skewed, by interrupts for one: the
- * median would be some 5 % too low. The mean, then, but without calls that were preempted.
- */
-static uint64_t typical(uint64_t *v, unsigned int nr)
-{
-	unsigned int used = 0;
-	uint64_t sum = 0;
-
-	qsort(v, nr, sizeof(*v), by_value);
-	while (used < nr && v[used] <= v[nr / 2] * FAR_OUT)
-		sum += v[used++];
-	return used ? sum / used : 0;
-}
-
-/* --- the twins --- */
-
-/* Which of the nine of its kind. */
-static unsigned int twin_number(unsigned int class)
-{
-	return (class & COST_MARK ? 6 : class & COST_EXITS ? 3 : 0) + (class & COST_TEXT ? 1 : class & COST_ARGS ? 2 : 0);
-}
-
-static void describe(struct probe_spec *spec, unsigned int class, bool opener)
-{
-	const struct arg_spec text = { .field = FIELD_LABEL, .kind = KIND_CSTR, .max_bytes = COOKIE_CSTR_MAX };
-
-	memset(spec, 0, sizeof(*spec));
-	spec->type = EVENT_GENERIC;
-	spec->flags = class & COST_MARK ? PROBE_MARK : class & COST_EXITS ? PROBE_EXITS : 0;
-	/* else --only-under would hide it */
-	if (opener)
-		spec->flags |= PROBE_UNDER;
-	if (class & (COST_TEXT | COST_ARGS))
-		spec->args[spec->nr_args++] = text;
-	if (class & COST_ARGS)
-		spec->args[spec->nr_args++] = (struct arg_spec){ .field = FIELD_COUNT, .kind = KIND_INT, .reg = 1 };
-}
-
-static void on_refused(void *arg, uint64_t cookie, const char *reason)
-{
-	bool *refused = arg;
-
-	(void)cookie;
-	(void)reason;
-	*refused = true;
-}
-
-/* The call that the twins' calls stand in. */
-static int attach_caller(struct calibration *c)
-{
-	enum program programs[] = { PROGRAM_RETURN, PROGRAM_BEGIN_RETURN };
-	unsigned int nr = c->l->rung == RUNG_SESSION ? 1 : 2;
-	twin_caller_fn caller = twin_caller();
-	uint32_t row = CALLER_ROW;
-	struct attach_site site;
-	struct probe_spec spec;
-	bool refused = false;
-	int fd, rc;
-
-	if (c->caller || !caller || twin_open((const void *)(uintptr_t)caller, &fd, &site.offset))
-		return 0;
-	describe(&spec, COST_EMULATED, c->l->ctl->only_under);
-	site.cookie = table_cookie(row, site.offset, &spec);
-	rc = bpf_map_update_elem(c->l->specs_fd, &row, &spec, BPF_ANY) ? -errno : 0;
-	if (nr == 1)
-		programs[0] = PROGRAM_SESSION;
-	for (unsigned int i = 0; i < nr && !rc; i++)
-		rc = attach_sites(c->l, c->links, programs[i], fd, &site, 1, on_refused, &refused);
-	close(fd);
-	if (!rc && !refused)
-		c->caller = caller;
-	return rc;
-}
-
-static int attach_twin(struct calibration *c, unsigned int class)
-{
-	static const enum program session[] = { PROGRAM_SESSION }, pair[] = { PROGRAM_RETURN, PROGRAM_BEGIN_RETURN },
-				  exits[] = { PROGRAM_EXIT, PROGRAM_BEGIN };
-	const enum program *programs = class & (COST_MARK | COST_EXITS) ? exits :
-				       c->l->rung == RUNG_SESSION ? session : pair;
-	unsigned int exit, first = class & COST_MARK ? 1 : 0, nr = programs == session ? 1 : 2;
-	twin_fn twin = twin_of(class & COST_KIND, twin_number(class), &exit);
-	uint32_t row = FIRST_ROW + class;
-	struct attach_site site;
-	struct probe_spec spec;
-	bool refused = false;
-	uint64_t offset;
-	int fd, rc;
-
-	if (!twin || twin_open((const void *)(uintptr_t)twin, &fd, &offset))
-		return 0;
-	describe(&spec, class, c->l->ctl->only_under);
-	site.cookie = table_cookie(row, offset, &spec);
-	rc = bpf_map_update_elem(c->l->specs_fd, &row, &spec, BPF_ANY) ? -errno : 0;
-	for (unsigned int i = first; i < nr && !rc; i++) {
-		site.offset = programs[i] == PROGRAM_EXIT ? offset + exit : offset;
-		rc = attach_sites(c->l, c->links, programs[i], fd, &site, 1, on_refused, &refused);
-	}
-	close(fd);
-	if (!rc && !refused)
-		__atomic_store_n(&c->twin[class], twin, __ATOMIC_RELEASE);
-	return rc;
-}
-
 int calibrate_attach(struct calibration *c)
 {
-	int rc = attach_caller(c);
-
-	for (size_t i = 0; i < c->table->nr && !rc; i++) {
-		unsigned int class = c->table->plan[i].spec.cost_class;
-
-		if (c->table->plan[i].kind == ATTACH_NONE || class >= COST_CLASSES || c->tried[class])
-			continue;
-		c->tried[class] = true;
-		rc = attach_twin(c, class);
-	}
-	return rc;
+	return twins_attach(&c->twins);
 }
 
 bool calibrate_has_twins(const struct calibration *c)
 {
 	for (unsigned int i = 0; i < COST_CLASSES; i++)
-		if (c->twin[i])
+		if (c->twins.fn[i])
 			return true;
 	return false;
 }
 
 /* --- the thread --- */
 
-/* The CPU that the target was on last: it rotates as the target does. */
+/* To the CPU that the target was on last: it rotates as the target does. */
 static void follow_target(struct calibration *c)
 {
-	char path[40], line[1024], *p;
-	int cpu = -1;
+	unsigned int cpu = c->twins.l->ctl->cpu;
 	cpu_set_t set;
-	FILE *f;
 
-	if (!c->last_tid)
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/stat", c->last_tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	/* proc(5): the name is field 2, the processor field 39 */
-	for (int field = 2; p && field < 39; field++)
-		p = strchr(p + 1, ' ');
-	if (p)
-		cpu = atoi(p);
-	if (cpu < 0 || cpu == c->cpu || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &c->allowed))
+	if (cpu == (unsigned int)c->cpu || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &c->allowed))
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
@@ -247,66 +95,14 @@ static void follow_target(struct calibration *c)
 		c->cpu = cpu;
 }
 
-/* Calls of the twin, each followed by one of its unprobed like, as far apart as the target's. */
-struct measuring {
-	const struct calibration *c;
-	twin_fn twin;
-	struct burst *b;
-	uint64_t with[CALLS_MAX], without[CALLS_MAX];
-};
-
-static void measure(void *arg)
-{
-	struct measuring *m = arg;
-	struct burst *b = m->b;
-	static const char text[] __attribute__((aligned(64))) = "div.menu > a.current";
-	unsigned int exit, total = CALLS_MAX + WARM_UP;
-	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
-	uint64_t period = m->c->period_ns, start = now_ns(CLOCK_MONOTONIC), last = start, t0, t1, t2;
-
-	for (unsigned int i = 0; i < total; i++) {
-		do
-			t0 = now_ns(CLOCK_MONOTONIC);
-		while (t0 - last < period);
-		last = t0;
-		if (i == WARM_UP)
-			b->begin_ns = t0;
-		else if (t0 - start > BURST_NS && i >= CALLS_MIN + WARM_UP)
-			break;
-		t0 = now_ns(CLOCK_MONOTONIC);
-		m->twin(text, i);
-		t1 = now_ns(CLOCK_MONOTONIC);
-		plain(text, i);
-		t2 = now_ns(CLOCK_MONOTONIC);
-		if (i < WARM_UP)
-			continue;
-		m->with[b->nr] = t1 - t0;
-		m->without[b->nr++] = t2 - t1;
-	}
-	b->end_ns = last;
-}
-
-static void finish_burst(struct burst *b, uint64_t *with, uint64_t *without)
-{
-	uint64_t plain = typical(without, b->nr), all = typical(with, b->nr);
-
-	b->wall_ns = all > plain ? all - plain : 0;
-	b->spread_ns = (with[b->nr * 3 / 4] - with[b->nr / 4]) / 2;
-}
-
 /* Returns the CPU time that it took. */
 static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twin)
 {
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { .class = class };
-	struct measuring m = { .c = c, .twin = twin, .b = &b };
 
 	follow_target(c);
-	if (c->caller)
-		c->caller(measure, &m);
-	else
-		measure(&m);
-	finish_burst(&b, m.with, m.without);
+	burst_run(&b, twin, c->twins.caller, c->period_ns);
 	pthread_mutex_lock(&c->lock);
 	/* nobody came for the oldest one */
 	if (c->nr_bursts == BURSTS)
@@ -317,13 +113,43 @@ static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twi
 	return now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
+/*
+ * What it costs to send a full buffer of records, which falls to one call in many: no short burst would see it as often
+ * as the target does. It is the same for all classes.
+ */
+static uint64_t run_long_burst(struct calibration *c)
+{
+	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct burst b = { 0 };
+	twin_fn twin = NULL;
+
+	for (b.class = 0; b.class < COST_CLASSES; b.class++) {
+		/* those would take too long, and marks are sent one by one */
+		if ((b.class & COST_KIND) == COST_STEPPED || b.class & COST_MARK)
+			continue;
+		twin = __atomic_load_n(&c->twins.fn[b.class], __ATOMIC_ACQUIRE);
+		if (twin)
+			break;
+	}
+	c->long_done_ns = now_ns(CLOCK_MONOTONIC);
+	if (!twin)
+		return 0;
+	burst_run_long(&b, twin, c->twins.caller);
+	if (b.send_ns) {
+		pthread_mutex_lock(&c->lock);
+		c->send_ns[c->nr_send++ % LONG_ROUNDS] = b.send_ns;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+}
+
 /* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
 static unsigned int next_class(struct calibration *c, uint64_t now)
 {
 	unsigned int best = COST_CLASSES;
 
 	for (unsigned int class = 0; class < COST_CLASSES; class++) {
-		if (!__atomic_load_n(&c->twin[class], __ATOMIC_ACQUIRE))
+		if (!__atomic_load_n(&c->twins.fn[class], __ATOMIC_ACQUIRE))
 			continue;
 		if (now - c->done_ns[class] >= IDLE_NS) {
 			best = class;
@@ -353,26 +179,40 @@ static bool wait_ns(struct calibration *c, uint64_t ns)
 	return stop;
 }
 
+/* True: to be ended. */
+static bool first_bursts(struct calibration *c)
+{
+	for (unsigned int i = 0; i < (c->rolling ? FIRST_ROUNDS : ONLY_ROUNDS); i++) {
+		if (i < LONG_ROUNDS)
+			run_long_burst(c);
+		for (unsigned int class = 0; class < COST_CLASSES; class++) {
+			if (!c->twins.fn[class])
+				continue;
+			run_burst(c, class, c->twins.fn[class]);
+			if (wait_ns(c, 5000000))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void *calibrate_thread(void *arg)
 {
 	struct calibration *c = arg;
-	unsigned int rounds = c->rolling ? FIRST_ROUNDS : ONLY_ROUNDS, class;
-	uint64_t took = 0;
+	uint64_t now, took = 0;
+	unsigned int class;
 
 	prctl(PR_SET_NAME, "fs-calibrate");
 	__atomic_store_n(&c->tid, gettid(), __ATOMIC_RELEASE);
-	c->l->ctl->twin_tid = c->tid;
-	for (unsigned int i = 0; i < rounds; i++)
-		for (class = 0; class < COST_CLASSES; class++) {
-			if (!c->twin[class])
-				continue;
-			took += run_burst(c, class, c->twin[class]);
-			if (wait_ns(c, 5000000))
-				return NULL;
-		}
+	c->twins.l->ctl->twin_tid = c->tid;
+	if (first_bursts(c))
+		return NULL;
 	while (c->rolling && !wait_ns(c, took * SHARE > EVERY_NS ? took * SHARE : EVERY_NS)) {
-		class = next_class(c, now_ns(CLOCK_MONOTONIC));
-		took = class < COST_CLASSES ? run_burst(c, class, c->twin[class]) : 0;
+		now = now_ns(CLOCK_MONOTONIC);
+		class = next_class(c, now);
+		took = class < COST_CLASSES ? run_burst(c, class, c->twins.fn[class]) : 0;
+		if (took && now - c->long_done_ns > LONG_EVERY_NS)
+			took += run_long_burst(c);
 	}
 	return NULL;
 }
@@ -386,8 +226,9 @@ int calibrate_begin(struct calibration *c, bool rolling)
 		return 0;
 	c->rolling = rolling;
 	c->stop = false;
-	c->nr_bursts = c->nr_samples = 0;
+	c->nr_bursts = c->nr_samples = c->nr_send = 0;
 	c->cpu = -1;
+	c->twins.l->ctl->cpu = UINT32_MAX;
 	c->last_tid = 0;
 	c->period_ns = PERIOD_FIRST_NS;
 	memset(c->periods, 0, sizeof(c->periods));
@@ -413,26 +254,27 @@ void calibrate_end(struct calibration *c)
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
 	c->running = false;
-	c->l->ctl->twin_tid = 0;
+	c->twins.l->ctl->twin_tid = 0;
 }
 
 /* --- the records --- */
 
-/* How far apart a thread's calls begin: the median, by powers of two. */
+/* How far apart a thread's calls begin: the median. */
 static void learn_period(struct calibration *c, uint64_t period)
 {
-	unsigned int at = period ? 63 - __builtin_clzll(period) : 0, sum = 0;
+	unsigned int octave = period > 7 ? 63 - __builtin_clzll(period) : 3, at = octave * 4 + (period >> (octave - 2) & 3);
+	unsigned int sum = 0;
 
-	c->periods[at < POWERS ? at : POWERS - 1]++;
+	c->periods[at < PERIODS ? at : PERIODS - 1]++;
 	if (++c->nr_periods < 1024)
 		return;
-	for (at = 0; at < POWERS && sum + c->periods[at] < c->nr_periods / 2; at++)
+	for (at = 0; at < PERIODS - 1 && sum + c->periods[at] < c->nr_periods / 2; at++)
 		sum += c->periods[at];
-	/* somewhere in that power of two */
-	period = (1ull << at) + (1ull << at) * (c->nr_periods / 2 - sum) / (c->periods[at] ?: 1);
+	/* the middle of that quarter of an octave */
+	period = at < 16 ? 0 : (9 + 2 * (at & 3)) * (1ull << (at / 4 - 3));
 	c->period_ns = period < PERIOD_MAX_NS ? period : PERIOD_MAX_NS;
 	c->nr_periods = 0;
-	for (at = 0; at < POWERS; at++)
+	for (at = 0; at < PERIODS; at++)
 		c->nr_periods += c->periods[at] /= 2;
 }
 
@@ -452,8 +294,8 @@ static void learn(struct calibration *c, const struct rec_header *rec)
 		c->last_tid = rec->tid;
 		c->last_ns = rec->ts_ns;
 	}
-	if (rec->type != REC_BEGIN && probe < c->table->nr)
-		c->calls[c->table->plan[probe].spec.cost_class % COST_CLASSES]++;
+	if (rec->type != REC_BEGIN && probe < c->twins.table->nr)
+		c->calls[c->twins.table->plan[probe].spec.cost_class % COST_CLASSES]++;
 }
 
 bool calibrate_take(struct calibration *c, const struct rec_header *rec)
@@ -465,7 +307,7 @@ bool calibrate_take(struct calibration *c, const struct rec_header *rec)
 		return false;
 	}
 	/* one that was interrupted says nothing */
-	if (rec->type == REC_END && end->probe >= FIRST_ROW && !end->off_cpu_ns)
+	if (rec->type == REC_END && end->probe >= TWINS_ROW && !end->off_cpu_ns)
 		c->samples[c->nr_samples++ % SAMPLES] = (struct sample){ end->begin_ns, end->hdr.ts_ns - end->begin_ns };
 	return true;
 }
@@ -475,16 +317,31 @@ static unsigned int find_samples(const struct calibration *c, const struct burst
 {
 	unsigned int nr = 0;
 
-	for (unsigned int i = 0; i < SAMPLES && nr < CALLS_MAX; i++)
+	for (unsigned int i = 0; i < SAMPLES && nr < BURST_CALLS; i++)
 		if (c->samples[i].begin_ns >= b->begin_ns && c->samples[i].begin_ns <= b->end_ns)
 			inner_ns[nr++] = c->samples[i].inner_ns;
 	return nr;
 }
 
+/* A call's share in the sending of what its begin, and its end, put into the buffer. It happens after they took the time. */
+static void add_sending(const struct calibration *c, struct rec_cost *rec)
+{
+	uint64_t sorted[LONG_ROUNDS], ns;
+	unsigned int nr = c->nr_send < LONG_ROUNDS ? c->nr_send : LONG_ROUNDS, begin = sizeof(struct wire_begin);
+
+	if (!nr)
+		return;
+	memcpy(sorted, c->send_ns, nr * sizeof(*sorted));
+	ns = burst_median(sorted, nr);
+	begin += rec->cost_class & COST_ARGS ? TWIN_ARGS_BYTES : rec->cost_class & COST_TEXT ? TWIN_TEXT_BYTES : 0;
+	rec->inner_ns += ns * begin / c->twins.l->chunk_bytes;
+	rec->outer_ns += ns * sizeof(struct wire_end) / c->twins.l->chunk_bytes;
+}
+
 /* -EAGAIN: its records may yet come; -ENODATA: they never will. */
 static int settle(const struct calibration *c, const struct burst *b, struct rec_cost *ret)
 {
-	uint64_t inner_ns[CALLS_MAX], inner = 0;
+	uint64_t inner_ns[BURST_CALLS], inner = 0;
 	unsigned int nr;
 
 	if (!(b->class & COST_MARK)) {
@@ -493,13 +350,15 @@ static int settle(const struct calibration *c, const struct burst *b, struct rec
 			return -EAGAIN;
 		if (nr < b->nr / 2)
 			return -ENODATA;
-		inner = typical(inner_ns, nr);
+		inner = burst_typical(inner_ns, nr);
 	}
 	*ret = (struct rec_cost){
 		.hdr = { .type = REC_COST, .size = sizeof(*ret), .ts_ns = b->begin_ns + (b->end_ns - b->begin_ns) / 2 },
 		.cost_class = b->class, .samples = b->nr, .inner_ns = inner,
 		.outer_ns = b->wall_ns > inner ? b->wall_ns - inner : 0, .spread_ns = b->spread_ns,
 	};
+	if (!(b->class & COST_MARK))
+		add_sending(c, ret);
 	return 0;
 }
 
@@ -540,9 +399,7 @@ int calibrate_open(const struct loaded *l, struct links *links, const struct pro
 
 	if (!c)
 		return -ENOMEM;
-	c->l = l;
-	c->links = links;
-	c->table = table;
+	c->twins = (struct twins){ .l = l, .links = links, .table = table };
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

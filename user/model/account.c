@@ -110,6 +110,23 @@ void level_settle_aggregates(struct tree *tr, struct level *l)
 
 /* --- calls --- */
 
+/*
+ * Costs vary from call to call. One that took less than a call is said to cost can't have less than no time of its
+ * own; so that many short ones together don't seem to have some, what is left over is the next sibling's. Never more
+ * than one call costs: where costs are overestimated all the time, a long sibling shall not pay for it.
+ */
+static void settle_overhead(struct tree *tr, struct level *l, uint64_t overhead_ns, uint64_t rest_ns)
+{
+	struct level *outer = tr->nr > 1 && !(l->ev->state & RAW_HIDDEN) ? l - 1 : NULL;
+
+	if (outer)
+		overhead_ns = sat_add(overhead_ns, outer->carry_ns);
+	l->ev->overhead_ns = min_u64(overhead_ns, rest_ns);
+	l->ev->self_ns = rest_ns - l->ev->overhead_ns;
+	if (outer)
+		outer->carry_ns = min_u64(overhead_ns - l->ev->overhead_ns, l->cost.inner_ns);
+}
+
 /* Splits the wall time of a call: blocked as measured, overhead as estimated, the rest is its own. */
 void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 {
@@ -131,7 +148,6 @@ void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 	/* shown by nobody: all that it costs falls to the caller */
 	if (ev->state & RAW_HIDDEN)
 		l->overhead_ns = overhead;
-	ev->overhead_ns = min_u64(overhead, rest);
-	ev->self_ns = rest - ev->overhead_ns;
+	settle_overhead(tr, l, overhead, rest);
 	flag_overhead(ev);
 }

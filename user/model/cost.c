@@ -56,6 +56,17 @@ static uint64_t median(const struct cost *first, size_t nr, size_t figure)
 	return v[nr / 2];
 }
 
+/* Half the distance of the quartiles of what they say a call costs. */
+static uint64_t scatter(const struct cost *first, size_t nr)
+{
+	uint64_t v[2 * AROUND + 1];
+
+	for (size_t i = 0; i < nr; i++)
+		v[i] = first[i].inner_ns + first[i].outer_ns;
+	qsort(v, nr, sizeof(*v), by_value);
+	return (v[nr * 3 / 4] - v[nr / 4]) / 2;
+}
+
 /* A single burst may be out by a lot: each figure becomes the median of those around it. */
 static int smooth(struct cost *items, size_t nr)
 {
@@ -70,6 +81,8 @@ static int smooth(struct cost *items, size_t nr)
 
 		items[i].inner_ns = median(copy + from, to - from, offsetof(struct cost, inner_ns));
 		items[i].outer_ns = median(copy + from, to - from, offsetof(struct cost, outer_ns));
+		/* calls within a burst are more alike than bursts */
+		items[i].spread_ns = max_u64(items[i].spread_ns, scatter(copy + from, to - from));
 	}
 	free(copy);
 	return 0;

@@ -55,7 +55,7 @@ static inline void level_init(struct level *l, struct raw_event *ev)
 	l->ev = ev;
 	l->call_id = ev->call_id;
 	l->depth = ev->depth;
-	l->child_wall_ns = l->child_off_ns = l->overhead_ns = 0;
+	l->child_wall_ns = l->child_off_ns = l->overhead_ns = l->carry_ns = 0;
 	l->above = 0;
 	l->size = 0;
 	l->first = l->last = 0;

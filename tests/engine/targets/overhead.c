@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Small target: work of a known length. Every round does the same twice, in functions that are probed and in their
- * likes that aren't, and times the latter: that is the truth. usage: overhead CASE ROUNDS [NS]. Says "NAME NS" with
- * medians. Protocol: tests/lib/framescope.py.
+ * likes that aren't, and times the latter: that is the truth. usage: overhead CASE ROUNDS [NS]. Says "NAME NS…" with
+ * the truth of each round. Protocol: tests/lib/framescope.py.
  */
 /* cflags: -fno-shrink-wrap -fno-reorder-blocks-and-partition -D_GNU_SOURCE -fcf-protection=none -fno-ipa-icf -falign-functions=64 */
 #include <stdio.h>
@@ -40,10 +40,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static unsigned long long median(unsigned long nr)
+static void say(const char *name, const unsigned long long *ns, unsigned long nr)
 {
-	qsort(truths, nr, sizeof(*truths), by_value);
-	return truths[nr / 2];
+	printf("%s", name);
+	for (unsigned long i = 0; i < nr; i++)
+		printf(" %llu", ns[i]);
+	putchar('\n');
 }
 
 static void measure_speed(void)
@@ -54,7 +56,8 @@ static void measure_speed(void)
 		work(20000);
 		truths[i] = now() - t;
 	}
-	per_ns = 20000.0 / median(501);
+	qsort(truths, 501, sizeof(*truths), by_value);
+	per_ns = 20000.0 / truths[250];
 }
 
 #define SPIN(name) alone void name(long turns) { ENTER(); work(turns); }
@@ -104,7 +107,7 @@ static void spins(unsigned long rounds, long ns)
 		truths[i] = now() - t;
 		spin(ns * per_ns);
 	}
-	printf("time %llu\n", median(rounds));
+	say("time", truths, rounds);
 }
 
 static void parents(unsigned long rounds, long ns)
@@ -123,9 +126,8 @@ static void parents(unsigned long rounds, long ns)
 		alone_ns[i] = now() - t;
 		pause_a_while(i);
 	}
-	printf("whole %llu\n", median(rounds));
-	memcpy(truths, alone_ns, rounds * sizeof(*truths));
-	printf("self %llu\n", median(rounds));
+	say("whole", truths, rounds);
+	say("self", alone_ns, rounds);
 }
 
 static void naps(unsigned long rounds, long ns)
@@ -139,7 +141,7 @@ static void naps(unsigned long rounds, long ns)
 		truths[i] = (cpu[1].tv_sec - cpu[0].tv_sec) * 1000000000ll + cpu[1].tv_nsec - cpu[0].tv_nsec;
 		nap(ns * per_ns);
 	}
-	printf("time %llu\n", median(rounds));
+	say("time", truths, rounds);
 }
 
 int main(int argc, char **argv)
@@ -150,8 +152,8 @@ int main(int argc, char **argv)
 
 	if (!rounds || rounds > MAX_ROUNDS)
 		return 2;
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
+	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
 		return 1;
 	measure_speed();
@@ -162,5 +164,6 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "nap"))
 		naps(rounds, ns);
 	puts("done");
+	fflush(stdout);
 	return fgets(line, sizeof(line), stdin) ? 0 : 0;
 }

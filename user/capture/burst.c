@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Some calls of a twin, timed. */
+#include <stdlib.h>
+#include <time.h>
+#include "capture/burst.h"
+#include "record.h"
+
+#define CALLS_MIN 6		/* fewer than BURST_CALLS where they take long: */
+#define BURST_NS 60000
+#define BURST_LONG_NS 1000000
+#define WARM_UP 4		/* calls before those that count */
+#define FAR_OUT 8		/* times the median */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* The finest clock there is, which suffers least from what happened just before; in units of its own. */
+static inline uint64_t ticks(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	return now_ns();
+#endif
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t burst_median(uint64_t *ns, unsigned int nr)
+{
+	qsort(ns, nr, sizeof(*ns), by_value);
+	return ns[nr / 2];
+}
+
+uint64_t burst_typical(uint64_t *ns, unsigned int nr)
+{
+	uint64_t sum = 0, limit = nr ? burst_median(ns, nr) * FAR_OUT : 0;
+	unsigned int used = 0;
+
+	while (used < nr && ns[used] <= limit)
+		sum += ns[used++];
+	return used ? sum / used : 0;
+}
+
+/* Calls of the twin, each followed by one of its unprobed like. */
+struct measuring {
+	struct burst *b;
+	twin_fn twin;
+	unsigned int calls, calls_min;
+	uint64_t limit_ns, period_ns;
+	uint64_t with[BURST_LONG_CALLS], without[BURST_LONG_CALLS];	/* ticks, then ns */
+};
+
+static void measure(void *arg)
+{
+	static const char text[] __attribute__((aligned(64))) = "div.menu > a.current";
+	struct measuring *m = arg;
+	struct burst *b = m->b;
+	unsigned int exit;
+	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
+	uint64_t start = now_ns(), last = start, now, t0, t1, t2, first_tick = ticks();
+	double ns;
+
+	for (unsigned int i = 0; b->nr < m->calls; i++) {
+		do
+			now = now_ns();
+		while (now - last < m->period_ns);
+		last = now;
+		if (i == WARM_UP)
+			b->begin_ns = now;
+		else if (now - start > m->limit_ns && b->nr >= m->calls_min)
+			break;
+		t0 = ticks();
+		m->twin(text, i);
+		t1 = ticks();
+		plain(text, i);
+		t2 = ticks();
+		if (i < WARM_UP)
+			continue;
+		m->with[b->nr] = t1 - t0;
+		m->without[b->nr++] = t2 - t1;
+	}
+	b->end_ns = now_ns();
+	ns = (double)(b->end_ns - start) / (ticks() - first_tick ?: 1);
+	for (unsigned int i = 0; i < b->nr; i++) {
+		m->with[i] = m->with[i] * ns;
+		m->without[i] = m->without[i] * ns;
+	}
+}
+
+static void run(struct measuring *m, twin_caller_fn caller)
+{
+	if (caller)
+		caller(measure, m);
+	else
+		measure(m);
+}
+
+void burst_run(struct burst *b, twin_fn twin, twin_caller_fn caller, uint64_t period_ns)
+{
+	struct measuring m = {
+		.b = b, .twin = twin, .calls = BURST_CALLS, .calls_min = CALLS_MIN, .limit_ns = BURST_NS,
+		.period_ns = period_ns,
+	};
+	uint64_t all, plain;
+
+	run(&m, caller);
+	all = burst_typical(m.with, b->nr);
+	plain = burst_typical(m.without, b->nr);
+	b->wall_ns = all > plain ? all - plain : 0;
+	b->spread_ns = (m.with[b->nr * 3 / 4] - m.with[b->nr / 4]) / 2;
+}
+
+void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller)
+{
+	struct measuring m = { .b = b, .twin = twin, .calls = BURST_LONG_CALLS, .limit_ns = BURST_LONG_NS };
+	uint64_t longest = 0, middle;
+
+	run(&m, caller);
+	if (b->nr < BURST_LONG_CALLS)
+		return;
+	/* in the second half: the first time, what sends is not in the caches */
+	for (unsigned int i = b->nr / 2; i < b->nr; i++)
+		longest = m.with[i] > longest ? m.with[i] : longest;
+	middle = burst_median(m.with, b->nr);
+	b->send_ns = longest - middle;
+}

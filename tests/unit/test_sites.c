@@ -76,7 +76,7 @@ static void is_refused(const struct found *f, const char *probe, const char *why
 
 /*
  * 1 layout: if (…) text "View::layout"; calls 2      2 perform: if (…) text "View::perform"
- * 3 and 4 both refer to "Commit"; 4 calls 5, which is small and calls 1
+ * 3 and 4 both refer to "Commit"; 4 calls 3, and 5, which is small and calls 1
  * 6 refers to "Paint::a", 7 to "Paint::b"
  */
 static void make_module(struct made_elf *m)
@@ -93,8 +93,10 @@ static void make_module(struct made_elf *m)
 		made_branch(m, 10 + i);
 		if (i == 1)
 			made_call(m, 2);
-		if (i == 4)
+		if (i == 4) {
+			made_call(m, 3);
 			made_call(m, 5);
+		}
 		if (i == 5)
 			made_call(m, 1);
 		made_label(m, 20 + i);
@@ -147,6 +149,11 @@ static void test_inlined(void **state)
 	find(&m, "[outer]\nanchor = ^View::layout\ncalls = inner\noff = yes\n[inner]\nanchor = View::layout\n", true, &f);
 	IS_AT("inner", 1);
 	IS_REFUSED("outer", "one function with [inner]");
+	drop(&f);
+	/* two functions that the same text leads to, of which one calls the other, are no such thing */
+	find(&m, "[outer]\nanchor = Commit\ncalls = inner\n[inner]\nanchor = Commit\n", true, &f);
+	IS_AT("outer", 4);
+	IS_AT("inner", 3);
 	drop(&f);
 	unlink(m.path);
 }

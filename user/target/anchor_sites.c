@@ -224,11 +224,9 @@ static void append_name(char *list, size_t size, const char *name)
 	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Keeps the candidates that call one of the callee's, and of the callee's those that are called. A callee that was inlined
- * is called, too: its anchors lead to the caller itself. */
-static void check_call(const struct leads *l, struct lead *lead, struct lead *callee)
+/* Which of the candidates call which of the callee's; `inlined`: which are both. False: none. */
+static bool see_calls(const struct leads *l, const struct lead *lead, const struct lead *callee, bool inlined, bool *keep, bool *called)
 {
-	bool keep[MAX_CANDIDATES] = { false }, called[MAX_CANDIDATES] = { false };
 	bool any = false;
 
 	for (size_t i = 0; i < lead->nr; i++) {
@@ -236,14 +234,25 @@ static void check_call(const struct leads *l, struct lead *lead, struct lead *ca
 		struct call_search s = { .map = anchor_finder_map(l->finder), .callee = callee,
 					 .f = &lead->found[i].function, .hit = hit };
 
-		function_walk(s.map, s.f, look_for_call, &s);
+		if (!inlined)
+			function_walk(s.map, s.f, look_for_call, &s);
 		for (size_t k = 0; k < callee->nr; k++) {
-			hit[k] |= callee->found[k].function.start == lead->found[i].function.start;
+			hit[k] |= inlined && callee->found[k].function.start == lead->found[i].function.start;
 			keep[i] |= hit[k];
 			called[k] |= hit[k];
 		}
 		any |= keep[i];
 	}
+	return any;
+}
+
+/* Keeps the candidates that call one of the callee's, and of the callee's those that are called. Where none does, a callee
+ * that was inlined is called: its anchors lead to the caller itself. */
+static void check_call(const struct leads *l, struct lead *lead, struct lead *callee)
+{
+	bool keep[MAX_CANDIDATES] = { false }, called[MAX_CANDIDATES] = { false };
+	bool any = see_calls(l, lead, callee, false, keep, called) || see_calls(l, lead, callee, true, keep, called);
+
 	if (!any) {
 		snprintf(lead->reason, sizeof(lead->reason), "the function that its anchors lead to, 0x%llx, does not call that of [%s]",
 			 shown(l, &lead->found[0]), callee->probe->name);

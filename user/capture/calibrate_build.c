@@ -245,7 +245,8 @@ static void prepare_texts(struct run *r)
 	}
 }
 
-/* Every function that can be told from others by being called; of those that are off by default, none. */
+/* Every function that can be told from others by being called; of those that are off by default, none. Neither those that take
+ * part in operations: what they read, identities, stands in the definition, and their functions often are another probe's. */
 static int find_functions(struct run *r)
 {
 	const struct site_options opt = { .no_calibration = true };
@@ -263,7 +264,7 @@ static int find_functions(struct run *r)
 	for (size_t i = 0; i < list->nr && !r->result->cage; i++)
 		r->result->cage = list->sites[i].cage;
 	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
-		if (list->sites[i].source && !list->sites[i].probe->off)
+		if (list->sites[i].source && !list->sites[i].probe->off && !*list->sites[i].probe->group)
 			r->logs[r->nr_logs++].site = &list->sites[i];
 	return r->nr_logs ? 0 : error_set(r->err, ERR_NOTHING, -ENOENT, "none of %s's functions were found in %s; framescope probes "
 					  "--binary says why", r->result->engine->title, r->opt->binary);

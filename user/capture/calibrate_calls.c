@@ -256,7 +256,7 @@ static int name_sites(const struct reporter *reporter, const struct engine *engi
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < engine->nr_probes; i++) {
-		bool there = false;
+		bool there = *engine->probes[i].group;
 
 		for (size_t k = 0; k < nr && !there; k++)
 			there = sites[k].site->probe == &engine->probes[i];

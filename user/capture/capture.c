@@ -232,7 +232,7 @@ int capture_fd(const struct capture *c)
 
 void capture_get_status(const struct capture *c, struct capture_status *ret)
 {
-	ret->events = c->collector.events;
+	ret->events = collector_events(&c->collector);
 	ret->lost = c->armed ? loss_total(&c->loss, &c->loaded) : 0;
 	ret->processes = follow_living(&c->follow);
 	ret->threads = c->collector.nr_tids;

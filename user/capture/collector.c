@@ -78,6 +78,18 @@ static void on_process_exit(struct collector *c, const struct rec_task *r)
 	write_process(c, t);
 }
 
+/* Does a call of that probe become an event? */
+static bool shows(const struct collector *c, uint16_t probe)
+{
+	return probe < c->table->nr && c->table->rec[probe].role != ROLE_SCRIPT_CALLER;
+}
+
+uint64_t collector_events(const struct collector *c)
+{
+	/* the end of a call that goes on isn't there; of one whose begin was lost, the end alone is */
+	return (c->begun > c->ended ? c->begun : c->ended) + c->sums;
+}
+
 void collector_record(void *arg, const struct rec_header *rec)
 {
 	struct collector *c = arg;
@@ -90,21 +102,21 @@ void collector_record(void *arg, const struct rec_header *rec)
 		return;
 	switch (rec->type) {
 	case REC_BEGIN:
+		c->begun += shows(c, begin->probe);
 		c->begins[begin->probe % RECORD_MAX_PROBES]++;
 		break;
 	case REC_END:
-		c->events++;
+		c->ended += shows(c, end->probe);
 		c->ends[end->probe % RECORD_MAX_PROBES]++;
 		pace_add(&c->pace, rec->tid, end->probe, 1);
 		break;
 	case REC_AGGREGATE:
-		c->events++;
+		c->sums += shows(c, aggregate->probe);
 		c->begins[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
 		c->ends[aggregate->probe % RECORD_MAX_PROBES] += aggregate->hits;
 		pace_add(&c->pace, rec->tid, aggregate->probe, aggregate->hits);
 		break;
 	case REC_MARK:
-		c->events++;
 		c->begins[begin->probe % RECORD_MAX_PROBES]++;
 		pace_add(&c->pace, rec->tid, begin->probe, 1);
 		if (c->on_navigation && begin->probe < c->table->nr && c->table->rec[begin->probe].role == ROLE_NAVIGATION)
@@ -132,7 +144,7 @@ int collector_begin(struct collector *c, struct recording_writer *w)
 	int rc = recording_write_probes(w, c->table->rec, c->table->nr);
 
 	c->w = w;
-	c->events = 0;
+	c->begun = c->ended = c->sums = 0;
 	memset(c->begins, 0, sizeof(c->begins));
 	memset(c->ends, 0, sizeof(c->ends));
 	c->nr_tids = 0;

@@ -13,7 +13,7 @@ struct collector {
 	struct probe_table *table;
 	struct calibration *calibration;	/* takes the records of our own calls */
 	struct recording_writer *w;	/* NULL: not recording */
-	uint64_t events;		/* ends, marks and aggregates of this recording */
+	uint64_t begun, ended, sums;	/* records of this recording that become events; those of marks don't */
 	uint64_t begins[RECORD_MAX_PROBES];	/* and what came of each probe: begins, marks, aggregated calls */
 	uint64_t ends[RECORD_MAX_PROBES];
 	struct pace pace;
@@ -27,6 +27,8 @@ struct collector {
 
 void collector_record(void *arg, const struct rec_header *rec);	/* a ring_fn */
 int collector_begin(struct collector *c, struct recording_writer *w);
+/* Events recorded so far, as the report counts them. Where records were lost, it may know of some more. */
+uint64_t collector_events(const struct collector *c);
 void collector_free(struct collector *c);
 
 #endif

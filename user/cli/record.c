@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/record_options.h"
+#include "cli/table.h"
 #include "export/export.h"
 
 /* until the exporters are there */
@@ -178,6 +179,7 @@ static int record(const struct record_options *o)
 	struct error err = { 0 }, run_err = { 0 };
 	struct capture *c = NULL;
 	char *partial = NULL;
+	char events[32], records[32];
 	uint64_t lost;
 	double begin;
 	int rc, run_rc = 0;
@@ -220,8 +222,9 @@ static int record(const struct record_options *o)
 		for (size_t i = 0; i < nr; i++)
 			lost += p[i].stats.lost_begins + p[i].stats.lost_ends;
 	} else {
-		fprintf(stderr, "framescope: wrote %s: %llu events, %llu lost, %.1f s\n", o->output,
-			(unsigned long long)status.events, (unsigned long long)lost, now_s() - begin);
+		fprintf(stderr, "framescope: wrote %s: %s event%s, %s record%s %s, %.1f s\n", o->output,
+			format_count(status.events, events), status.events == 1 ? "" : "s", format_count(lost, records),
+			lost == 1 ? "" : "s", lost ? "LOST" : "lost", now_s() - begin);
 	}
 	capture_close(c);
 	return o->strict && lost ? ERR_LOSS : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report for a person: what was recorded, and whether all of it is there. The tables follow. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "base/text.h"
@@ -75,20 +76,40 @@ static void print_head(const char *path, const struct session *s)
 	putchar('\n');
 }
 
+/* Processes that have events; all if there are no events. */
+static size_t busy_processes(const struct session *s, size_t nr_processes)
+{
+	size_t nr, nr_busy = 0;
+	const struct timeline *t = session_timelines(s, &nr);
+	bool *busy = calloc(nr_processes + 1, sizeof(*busy));
+
+	for (size_t i = 0; busy && i < nr; i++) {
+		if (!t[i].nr_events || t[i].process >= nr_processes || busy[t[i].process])
+			continue;
+		busy[t[i].process] = true;
+		nr_busy++;
+	}
+	free(busy);
+	return nr_busy ? nr_busy : nr_processes;
+}
+
 /* One line with what there is, and one for each thing that is not as it should be. */
 static void print_summary(const struct session *s, const struct report_stats *r)
 {
 	const struct session_counts *c = session_get_counts(s);
 	const struct recording_info *info = session_info(s);
 	char missing[INCOMPLETE_TEXT];
-	size_t nr_probes, nr_processes;
+	size_t nr_probes, nr_processes, busy;
 
 	session_probes(s, &nr_probes);
 	session_processes(s, &nr_processes);
+	busy = busy_processes(s, nr_processes);
 	print_number("\n", r->all.events, "event", "");
 	if (r->all.hits != r->all.events)
 		print_number(" for ", r->all.hits, "call", "");
-	print_number(" in ", nr_processes, "process", "");
+	print_number(" in ", busy, "process", "");
+	if (busy != nr_processes)
+		printf(" of %zu", nr_processes);
 	printf("; %u of %zu probes were hit", r->hit, nr_probes - r->refused);
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
 	if (*session_incomplete(s, missing, sizeof(missing)))

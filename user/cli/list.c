@@ -65,21 +65,29 @@ struct lists {
 
 /* --- who runs an engine --- */
 
-/* Fills in the first module that an engine claims; 0 if there is none. */
+/* Fills in the main module of the first engine that claims one; 0 if there is none. */
 static int find_module(struct lists *l, pid_t pid, struct runner *r)
 {
 	struct module_list modules = { 0 };
 	int found = 0, rc = modules_add_process(&modules, pid, NULL);
+	const struct module *chosen = NULL;
+	size_t best = 0;
 
-	for (size_t i = 0; i < modules.nr && !found; i++)
-		for (size_t k = 0; k < l->nr_engines && !found; k++) {
-			if (!engine_claims(l->engines[k], module_basename(&modules.m[i])))
+	for (size_t i = 0; i < modules.nr; i++)
+		for (size_t k = 0; k < l->nr_engines; k++) {
+			size_t rank = engine_module_rank(l->engines[k], module_basename(&modules.m[i]));
+
+			if (!rank || (chosen && (l->engines[k] != r->engine || rank >= best)))
 				continue;
 			r->engine = l->engines[k];
-			r->module = modules.m[i];
-			r->module.path = strdup(modules.m[i].path);
-			found = r->module.path ? 1 : -ENOMEM;
+			chosen = &modules.m[i];
+			best = rank;
 		}
+	if (chosen) {
+		r->module = *chosen;
+		r->module.path = strdup(chosen->path);
+		found = r->module.path ? 1 : -ENOMEM;
+	}
 	modules_free(&modules);
 	if (rc == -EACCES || rc == -EPERM)
 		l->denied++;

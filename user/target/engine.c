@@ -344,12 +344,17 @@ bool engine_glob(const char *pattern, const char *s)
 	return !*pattern;
 }
 
-bool engine_claims(const struct engine *e, const char *basename)
+size_t engine_module_rank(const struct engine *e, const char *basename)
 {
 	for (size_t i = 0; i < e->nr_modules; i++)
 		if (engine_glob(e->modules[i], basename))
-			return true;
-	return false;
+			return i + 1;
+	return 0;
+}
+
+bool engine_claims(const struct engine *e, const char *basename)
+{
+	return engine_module_rank(e, basename);
 }
 
 bool engine_is_window(const struct engine *e, const char *cmdline)

@@ -156,6 +156,8 @@ bool engine_is_window(const struct engine *e, const char *cmdline);
 
 /* Does this module's basename match? */
 bool engine_claims(const struct engine *e, const char *basename);
+/* Which of the definition's globs matches first, from 1; 0: none. An engine in several modules names its main one first. */
+size_t engine_module_rank(const struct engine *e, const char *basename);
 struct image;
 /* The first definition that claims a module's name and, if it has marks, finds one of them in its bytes; NULL. */
 const struct engine *engine_for_module(struct engine *const *list, size_t nr, const char *basename,

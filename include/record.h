@@ -51,6 +51,7 @@ enum record_flag {
 	REC_F_READ_FAILED = 1 << 5,	/* BEGIN: at least one argument could not be read; it is absent */
 	REC_F_HIDDEN = 1 << 6,		/* END: has children that --min-duration or --only-under hid */
 	REC_F_NO_RETURN = 1 << 7,	/* END: beyond the kernel's 64 nested return probes; seen at the next begin or exit */
+	REC_F_OVERHEAD = 1 << 8,	/* END: hidden_ns is what measuring cost in the call itself, as another profiler says */
 };
 
 struct rec_header {

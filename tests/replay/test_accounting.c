@@ -224,6 +224,24 @@ static void test_hidden(void **state)
 	EXPECT(&r, { 1000 - 10 - 15 - 60, 85, 0, 915, 85, 0, 12 });
 }
 
+/* Another profiler's overhead is what it says, not what our calls cost. */
+static void test_known_overhead(void **state)
+{
+	struct replay r = begin();
+	struct rec_end *e;
+
+	(void)state;
+	replay_begin(&r, 1, 0, A);
+	replay_call(&r, 1, 100, 300, B);
+	e = replay_end(&r, 1, 1000);
+	e->flags = REC_F_OVERHEAD;
+	e->hidden_ns = 50;
+	e = replay_call(&r, 1, 1000, 1100, C);
+	e->flags = REC_F_OVERHEAD;
+	e->hidden_ns = 5000;	/* more than there is */
+	EXPECT(&r, { 750, 50, 0, 950, 50, 0, 0 }, { 200, 0, 0, 200, 0, 0, 0 }, { 0, 100, 0, 0, 100, 0, 0 });
+}
+
 /* The flag counts them, too: without them this one shows 190 of 200. */
 static void test_hidden_flag(void **state)
 {
@@ -403,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_nearest), cmocka_unit_test(test_classes), cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_blocked_clamped), cmocka_unit_test(test_blocked_unknown),
 		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),
+		cmocka_unit_test(test_known_overhead),
 		cmocka_unit_test(test_script_caller), cmocka_unit_test(test_overhead_flag), cmocka_unit_test(test_hits),
 		cmocka_unit_test(test_metrics), cmocka_unit_test(test_cpu), cmocka_unit_test(test_cpu_unknown),
 	};

@@ -16,6 +16,9 @@ struct recording_writer;
 
 /* Writes to PATH.partial and renames at recording_writer_finish(). NULL path: an anonymous file in memory (memfd). */
 int recording_writer_create(const char *path, struct recording_writer **ret, struct error *err);
+/* Says in the file's header that it holds what not every reader understands. -errno. */
+#define RECORDING_FEATURE_OVERHEAD 1ULL	/* REC_F_OVERHEAD: readers without it would take overhead for time */
+int recording_writer_features(struct recording_writer *w, uint64_t features);
 /* Tables may be written again while recording; the last version of a process, thread or probe counts. Strings are copied. */
 int recording_write_probes(struct recording_writer *w, const struct recording_probe *probes, size_t nr);
 int recording_write_process(struct recording_writer *w, const struct recording_process *p);

@@ -13,12 +13,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "capture/recording_file.h"
 
 /* Not text, and broken by whatever changes line ends, as PNG's is. */
 #define RECORDING_MAGIC "\x89" "FSCOP\r\n"
 #define RECORDING_VERSION 1
-/* A set bit that a reader does not know means that it cannot read the file. None are defined yet. */
-#define RECORDING_FEATURES 0ULL
+/* A set bit that a reader does not know means that it cannot read the file. Those that are known: */
+#define RECORDING_FEATURES RECORDING_FEATURE_OVERHEAD
 
 #define RECORDING_BLOCK_MAGIC 0x4b4c4246u	/* "FBLK" */
 #define RECORDING_BLOCK_BYTES (256u * 1024)	/* a block is closed when its payload reaches this */

@@ -40,7 +40,7 @@ static int append(struct block_sink *s, const void *data, size_t n)
 int sink_open(struct block_sink *s, int fd)
 {
 	struct file_header h = {
-		.magic = RECORDING_MAGIC, .version = RECORDING_VERSION, .size = sizeof(h), .features = RECORDING_FEATURES,
+		.magic = RECORDING_MAGIC, .version = RECORDING_VERSION, .size = sizeof(h), .features = 0,
 	};
 
 	*s = (struct block_sink){ .fd = fd };
@@ -53,7 +53,15 @@ int sink_open(struct block_sink *s, int fd)
 		h.nonce = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	h.crc = crc32(0, (const uint8_t *)&h, offsetof(struct file_header, crc));
 	s->crc_seed = crc32(0, (const uint8_t *)&h.nonce, sizeof(h.nonce));
+	s->head = h;
 	return append(s, &h, sizeof(h));
+}
+
+int sink_features(struct block_sink *s, uint64_t features)
+{
+	s->head.features = features;
+	s->head.crc = crc32(0, (const uint8_t *)&s->head, offsetof(struct file_header, crc));
+	return write_at(s->fd, &s->head, sizeof(s->head), 0);
 }
 
 static int reserve(struct block_sink *s, size_t n)

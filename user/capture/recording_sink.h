@@ -9,6 +9,7 @@
 
 struct block_sink {
 	int fd;			/* the caller's */
+	struct file_header head;
 	uint64_t bytes;		/* written so far */
 	uint32_t seq;
 	uint32_t crc_seed;
@@ -26,6 +27,8 @@ struct piece {
 
 /* Writes the file header. All zeros is a closed sink; a failed one has to be closed, too. -errno. */
 int sink_open(struct block_sink *s, int fd);
+/* Writes the header again with these features. -errno. */
+int sink_features(struct block_sink *s, uint64_t features);
 /* On failure the file ends where it ended before. -errno. */
 int sink_block(struct block_sink *s, enum block_type type, uint32_t count, const struct piece *pieces, size_t nr);
 void sink_close(struct block_sink *s);

@@ -107,6 +107,11 @@ int recording_write_record(struct recording_writer *w, const struct rec_header *
 
 /* --- tables --- */
 
+int recording_writer_features(struct recording_writer *w, uint64_t features)
+{
+	return sink_features(&w->sink, features);
+}
+
 int recording_write_probes(struct recording_writer *w, const struct recording_probe *probes, size_t nr)
 {
 	struct bytes b = { 0 };

@@ -88,7 +88,6 @@ static int print_types(const struct session *s, const struct report_stats *r)
 	printf("Total and self are time that threads really ran, without waiting%s.\n"
 	       "Total includes what was called from there. Longest is one call by the clock on the wall.\n",
 	       knows_overhead(info) ? " and without what measuring cost" :
-	       !strcmp(info->rung, "import") ? "; overhead that the imported profile tells is shown as blocked" :
 	       "; what measuring cost was not measured and is in them");
 	if (r->all.subtracted)
 		printf("! The overhead subtracted from %s events is more than half of the time that they show.\n",

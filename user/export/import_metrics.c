@@ -15,7 +15,7 @@
 
 #define MAX_METRICS 64
 
-enum meaning { METRIC_OTHER, METRIC_COUNT, METRIC_TIME, METRIC_CPU };
+enum meaning { METRIC_OTHER, METRIC_COUNT, METRIC_TIME, METRIC_CPU, METRIC_OVERHEAD };
 
 struct node { uint32_t parent, frame; };	/* IMPORT_NONE: a root */
 
@@ -69,6 +69,8 @@ static enum meaning meaning_of(const char *name, double scale)
 		return strcmp(name, "samples") && strcmp(name, "hits") ? METRIC_OTHER : METRIC_COUNT;
 	if (!strcmp(name, "time"))
 		return METRIC_TIME;
+	if (!strcmp(name, "overhead"))
+		return METRIC_OVERHEAD;
 	return strcasecmp(name, "CPU time") ? METRIC_OTHER : METRIC_CPU;
 }
 
@@ -88,8 +90,7 @@ static void read_types(struct metrics *m, const json_t *types)
 		m->nr_metrics = i + 1;
 		m->scale[i] = unit_ns(unit);
 		m->meaning[i] = meaning_of(name ? name : "", m->scale[i]);
-		/* what measuring cost has a place of its own */
-		if (m->meaning[i] != METRIC_OTHER || !name || !*name || !strcmp(name, "overhead"))
+		if (m->meaning[i] != METRIC_OTHER || !name || !*name)
 			m->further[i] = -1;
 		else
 			m->further[i] = import_metric(m->im, name, m->scale[i] ? "ns" : unit ? unit : "");
@@ -162,6 +163,7 @@ static void read_frame(struct metrics *m, uint32_t index, const char *marker)
 
 struct sample {
 	uint64_t ts_ns, time_ns, cpu_ns;	/* UINT64_MAX: not said */
+	uint64_t overhead_ns;
 	uint32_t node, hits;
 	const char *marker;
 	uint64_t further[RECORD_MAX_METRICS];
@@ -198,6 +200,8 @@ static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
 			ret->time_ns = ns;
 		else if (m->meaning[i] == METRIC_CPU)
 			ret->cpu_ns = ns;
+		else if (m->meaning[i] == METRIC_OVERHEAD)
+			ret->overhead_ns = ns;
 		else if (m->meaning[i] == METRIC_COUNT)
 			ret->hits = ns < UINT32_MAX ? ns : UINT32_MAX;
 		else if (m->further[i] >= 0)
@@ -296,6 +300,9 @@ static int open_level(struct metrics *m, struct track *t, uint32_t node, const s
 	if (leaf && s->call) {
 		l->own_ns = s->time_ns != UINT64_MAX ? s->time_ns : s->cpu_ns != UINT64_MAX ? s->cpu_ns : 0;
 		item.self_ns = s->cpu_ns < l->own_ns ? s->cpu_ns : l->own_ns;
+		/* it passed, too, though it is nobody's time */
+		item.overhead_ns = s->overhead_ns;
+		l->own_ns += s->overhead_ns;
 	}
 	l->item = import_add(m->im, &item);
 	if (l->item == IMPORT_NONE)

@@ -94,15 +94,15 @@ static int put_sum(struct write *wr, const struct open_call *parent, uint16_t de
 }
 
 /*
- * The thread's off-CPU time in the call. Where the profile says what is self time, all that is neither that nor a child's
- * counts as blocked: the profile's overhead, too, which a recording would subtract by its own measurements.
+ * The thread's off-CPU time in the call. Where the profile says what is self time, all that is neither that, nor what
+ * measuring cost, nor a child's counts as blocked.
  */
 static uint64_t off_cpu(const struct open_call *c, const struct import_item *item)
 {
 	uint64_t wall = c->end_ns - c->start_ns, own = wall - min_ns(c->child_wall_ns, wall);
 
 	if (item->self_ns != UINT64_MAX)
-		return c->child_off_ns + own - min_ns(item->self_ns, own);
+		return c->child_off_ns + own - min_ns(item->self_ns + min_ns(item->overhead_ns, own), own);
 	if (item->cpu_ns != UINT64_MAX)
 		return wall - min_ns(item->cpu_ns, wall);
 	return 0;
@@ -154,6 +154,10 @@ static int close_call(struct write *wr, uint32_t thread)
 		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = st->nr, .flags = item->flags,
 	};
 	put_metrics(wr, &c, outer);
+	if (item->overhead_ns) {
+		e->flags |= REC_F_OVERHEAD;
+		e->hidden_ns = item->overhead_ns;
+	}
 	if (st->floor_ns < c.end_ns)
 		st->floor_ns = c.end_ns;
 	if (outer) {
@@ -403,10 +407,15 @@ int import_write(struct import *im, struct recording_writer *w, const char *name
 	int rc = -ENOMEM;
 
 	find_range(im, &range.base_ns, &range.end_ns);
+	for (size_t i = 0; i < im->nr_items; i++)
+		if (im->items[i].overhead_ns)
+			info.overhead_source = "imported";
 	wr.order = malloc((im->nr_items + 1) * sizeof(*wr.order));
 	wr.next_sum = calloc(im->nr_items + 1, sizeof(*wr.next_sum));
 	wr.stacks = calloc(im->threads.nr + 1, sizeof(*wr.stacks));
 	if (wr.order && wr.next_sum && wr.stacks)
+		rc = strcmp(info.overhead_source, "none") ? recording_writer_features(w, RECORDING_FEATURE_OVERHEAD) : 0;
+	if (!rc)
 		rc = write_tables(&wr);
 	if (!rc)
 		rc = write_items(&wr);

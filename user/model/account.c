@@ -138,6 +138,8 @@ void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 	if (ev->extra) {
 		const struct raw_extra *x = &tr->b->extras.items[ev->extra];
 
+		if (ev->state & RAW_OVERHEAD)
+			overhead = x->hidden_ns;
 		overhead = sat_add(overhead, min_u64(sat_mul(l->cost.inner_ns, x->hidden_hits), x->hidden_ns));
 		overhead = sat_add(overhead, sat_mul(l->cost.outer_ns, x->hidden_hits));
 	}

@@ -177,10 +177,12 @@ static int fill_end(struct session_builder *b, const struct rec_end *rec, struct
 		ev->flags |= EV_DEEP;
 	if (rec->flags & REC_F_NO_RETURN)
 		ev->flags |= EV_NO_END;
-	if (rec->hidden_hits) {
+	if (rec->flags & REC_F_OVERHEAD)
+		ev->state |= RAW_OVERHEAD;
+	if (rec->hidden_hits || rec->flags & REC_F_OVERHEAD) {
 		if (get_extra(b, ev, &extra))
 			return -ENOMEM;
-		extra->hidden_hits = rec->hidden_hits;
+		extra->hidden_hits = rec->flags & REC_F_OVERHEAD ? 0 : rec->hidden_hits;
 		extra->hidden_ns = rec->hidden_ns;
 	}
 	if (!want || rec->nr_metrics < want || rec->hdr.size < sizeof(*rec) + want * sizeof(value))

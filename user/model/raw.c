@@ -66,7 +66,7 @@ static void join(struct raw_event *to, const struct raw_event *from)
 	to->state |= RAW_ENDED;
 	if (!to->extra) {
 		to->extra = from->extra;
-		to->state |= from->state & (RAW_METRICS | RAW_COUNTED);
+		to->state |= from->state & (RAW_METRICS | RAW_COUNTED | RAW_OVERHEAD);
 	}
 }
 

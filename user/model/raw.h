@@ -20,6 +20,7 @@ enum raw_state {
 	RAW_HIDDEN = 1 << 4,	/* ROLE_SCRIPT_CALLER: not an event of its own */
 	RAW_COUNTED = 1 << 5,	/* hits stand in its extra */
 	RAW_METRICS = 1 << 6,
+	RAW_OVERHEAD = 1 << 7,	/* its extra's hidden_ns is its overhead: known, not estimated */
 };
 
 /* One call: a cache line. The members of the unions are needed before and after the tree is made, respectively. */

@@ -122,12 +122,12 @@ static bool shows_reason(const struct found_list *l, size_t i, const struct engi
 	return !found_anywhere(l, p) && !(other && found_anywhere(l, other));
 }
 
-static const char *event_name(const struct engine_probe *p)
+/* What an instant is says more than its type, which is GENERIC. */
+static const char *shown_event(const struct engine_probe *p)
 {
-	for (const struct engine_word *w = event_type_words; w->name; w++)
-		if (w->value == (int)p->type)
-			return w->name;
-	return "GENERIC";
+	bool call = p->kind == PROBE_KIND_SPAN || p->kind == PROBE_KIND_AGGREGATE;
+
+	return (call ? words_name(event_type_words, p->type) : words_name(probe_kind_words, p->kind)) ?: "?";
 }
 
 /* --- as a table --- */
@@ -146,7 +146,7 @@ static void print_sites(const struct found *f)
 			continue;
 		table_text(t, site_name(s));
 		table_text(t, s->probe->off ? "off" : "");
-		table_text(t, event_name(s->probe));
+		table_text(t, shown_event(s->probe));
 		table_text(t, site_source_name(s->source));
 		table_format(t, "0x%" PRIx64, s->offset);
 		table_text(t, cost_class_name(s->cost));
@@ -171,7 +171,7 @@ static size_t print_reasons(const struct found_list *l, size_t i)
 		if (s->source || !shows_reason(l, i, s->probe))
 			continue;
 		table_text(t, site_name(s));
-		table_text(t, event_name(s->probe));
+		table_text(t, shown_event(s->probe));
 		table_text(t, s->reason);
 		shown++;
 	}
@@ -208,7 +208,8 @@ static void json_site(struct jsonout *j, const struct found *m, const struct sit
 {
 	jsonout_object(j, NULL);
 	jsonout_text(j, "name", site_name(s));
-	jsonout_text(j, "event", event_name(s->probe));
+	jsonout_text(j, "event", words_name(event_type_words, s->probe->type) ?: "GENERIC");
+	jsonout_text(j, "kind", words_name(probe_kind_words, s->probe->kind) ?: "span");
 	jsonout_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
 	jsonout_bool(j, "off", s->probe->off);
 	jsonout_text(j, "engine", m->engine->name);

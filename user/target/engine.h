@@ -188,6 +188,7 @@ extern const struct engine_word event_type_words[], probe_kind_words[], probe_ro
 	arg_field_words[], truth_words[] /* 1 more than the truth */;
 const struct engine_word *arg_field_constants(int field);	/* of thread-type and script-type; NULL for others */
 int words_value(const struct engine_word *words, const char *name);	/* 0: not in the table */
+const char *words_name(const struct engine_word *words, int value);	/* NULL: not in the table */
 const char *words_list(const struct engine_word *words, char *dst, size_t size);	/* "a, b or c"; returns dst */
 
 #endif

@@ -65,6 +65,14 @@ int words_value(const struct engine_word *words, const char *name)
 	return 0;
 }
 
+const char *words_name(const struct engine_word *words, int value)
+{
+	for (; words->name; words++)
+		if (words->value == value)
+			return words->name;
+	return NULL;
+}
+
 int arg_field_parse(const char *name)
 {
 	return words_value(arg_field_words, name);

@@ -18,6 +18,8 @@ struct {
 /* Written by the user side: the process whose descendants are stopped, and how many more calls of each site are. */
 volatile __u32 root_tgid;
 volatile __s32 budget[SNOOP_MAX_SITES];
+/* A process of the tree that is left alone. */
+volatile __u32 spared_tgid;
 /* Calls of the tree, those included that were not stopped. */
 volatile __u64 calls[SNOOP_MAX_SITES];
 
@@ -47,7 +49,7 @@ int snoop_call(struct pt_regs *ctx)
 	if (site >= SNOOP_MAX_SITES || !root_tgid || !is_ours())
 		return 0;
 	__sync_fetch_and_add(&calls[site], 1);
-	if (budget[site] <= 0)
+	if (budget[site] <= 0 || (__u32)(id >> 32) == spared_tgid)
 		return 0;
 	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
 	if (!hit)

@@ -5,6 +5,7 @@ event of a document, sheet or script with the right URL; and the calls of each f
 traced. Interrupted or killed, it leaves nothing behind."""
 import configparser, glob, json, os, pwd, shutil, signal, subprocess, tempfile, time
 
+import calibrated
 import chromium
 from tap import Tap
 
@@ -12,39 +13,7 @@ FRAMESCOPE = os.environ["FRAMESCOPE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 90 + 30  # what the program promises, and room for the search in the file
 
-# type -> the files of the page that its events may be about; each must be met
-WANTED = {
-    "DOCUMENT_PARSING": ["index.html", "frame.html"],
-    "CSS_PARSING": ["a.css", "b.css", "f.css", "index.html"],
-    "STYLE_RECALCULATION": ["index.html", "frame.html"],
-}
-SCRIPTS = ["index.html", "one.js", "two.js", "frame.html"]
-FRAMES = ["STYLE_RECALCULATION", "DOCUMENT_PARSING", "LAYOUT", "PAINT"]
-
-
 REQUIRED = 9  # functions whose calls must be compared
-
-
-def processes(tmp):
-    """PIDs of what runs from there."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            if tmp.encode() in open(path, "rb").read():
-                found.append(path.split("/")[2])
-        except OSError:
-            pass
-    return found
-
-
-def left_behind(tmp, seconds=0):
-    """Files and processes that are still there after so long."""
-    end = time.monotonic() + seconds
-    while True:
-        left = os.listdir(tmp) + processes(tmp)
-        if not left or time.monotonic() > end:
-            return left
-        time.sleep(0.2)
 
 
 def owners(pids):
@@ -107,35 +76,6 @@ def record(out, base, env):
         return p.returncode, messages
 
 
-def events(path):
-    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
-    return [row for row in map(json.loads, text.splitlines()) if row["kind"] == "event"]
-
-
-def check_urls(tap, rows, base):
-    by_type = {}
-    for row in rows:
-        by_type.setdefault(row["type"], []).append(row)
-    for kind, files in WANTED.items():
-        urls = [r.get("url", "") for r in by_type.get(kind, [])]
-        strange = sorted({u for u in urls if u not in [base + f for f in files] + ["about:blank"]})
-        tap.ok(not strange, "every %s has a URL of the page" % kind, "also: %s" % strange if strange else "")
-        missing = [f for f in files if base + f not in urls]
-        tap.ok(not missing, "%s of all files" % kind, "not of %s" % missing if missing else "%d events" % len(urls))
-    urls = sorted(r.get("url", "")[len(base):] for r in rows if r["probe"] == "V8ScriptRunner::CompileAndRunScript")
-    tap.ok(urls == sorted(SCRIPTS + ["index.html"]), "every script that was run has its URL", urls)
-
-
-def check_frames(tap, rows, base):
-    main = {r["timeline"] for r in rows if r.get("url") == base + "index.html"}
-    inner = {r["timeline"] for r in rows if r.get("url") == base + "frame.html"}
-    tap.ok(len(main) == 1 and len(inner) == 1 and main != inner, "page and iframe have a timeline each",
-           "page %s, iframe %s" % (sorted(main), sorted(inner)))
-    lost = {(r["type"], r["timeline"]) for r in rows if r["type"] in FRAMES and r["timeline"] not in main | inner}
-    tap.ok(not lost, "no style, parsing, layout or painting is outside of them", sorted(lost) if lost else "")
-
-
 def main():
     tap = Tap()
     if os.geteuid():
@@ -154,16 +94,16 @@ def main():
     server, base = chromium.serve(os.path.join(HERE, "pages"))
     try:
         p = start(binary, env)
-        users = owners(processes(tmp))
+        users = owners(calibrated.processes(tmp))
         tap.ok(users == {"nobody"}, "the private browser runs as nobody", sorted(users))
         p.send_signal(signal.SIGINT)
         messages = p.communicate(timeout=60)
         tap.ok(p.returncode == 1 and "nothing was written" in messages[1], "Ctrl-C ends it", messages)
-        tap.ok(not left_behind(tmp), "and leaves nothing behind", left_behind(tmp))
+        tap.ok(not calibrated.left_behind(tmp), "and leaves nothing behind", calibrated.left_behind(tmp))
         p = start(binary, env)
         p.kill()
         p.communicate(timeout=60)
-        left = left_behind(tmp, 60)
+        left = calibrated.left_behind(tmp, 60)
         tap.ok(not left, "killed it leaves nothing behind either", left)
         tap.ok(not glob.glob(cache + "/builds/*"), "and writes nothing")
 
@@ -176,7 +116,7 @@ def main():
                            timeout=300)
         tap.ok(p.returncode == 0, "calibrate ends well", p.stderr if p.returncode else p.stdout[-300:])
         tap.ok(time.monotonic() - began < LIMIT, "in time", "%.0f s" % (time.monotonic() - began))
-        tap.ok(not left_behind(tmp), "it leaves nothing behind", left_behind(tmp))
+        tap.ok(not calibrated.left_behind(tmp), "it leaves nothing behind", calibrated.left_behind(tmp))
         sites = glob.glob(cache + "/builds/*.sites")
         tap.ok(len(sites) == 1 and os.stat(sites[0]).st_mode & 0o777 == 0o644, "one file in the cache", sites)
         check_counts(tap, binary, sites[0], env)
@@ -185,12 +125,12 @@ def main():
         code, messages = record(out, base, env)
         tap.ok(code == 0, "a recording with it ends well", messages if code else "")
         # the browser shows pages of its own beside: those are another process's
-        rows = events(out)
+        rows = calibrated.events(out)
         pids = {r["pid"] for r in rows if r.get("url", "").startswith(base)}
         rows = [r for r in rows if r["pid"] in pids and not r.get("url", "").startswith("chrome")]
         tap.ok(bool(rows), "the page's events are there")
-        check_urls(tap, [r for r in rows if r["pid"] in pids], base)
-        check_frames(tap, rows, base)
+        calibrated.check_urls(tap, rows, base, "V8ScriptRunner::CompileAndRunScript")
+        calibrated.check_frames(tap, rows, base)
     finally:
         server.shutdown()
         shutil.rmtree(work, ignore_errors=True)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,46 +28,56 @@ struct browser {
 	size_t nr, cap;
 };
 
-/* Only its own pages are shown to it: a sandbox would protect nobody, and can't be set up everywhere. */
-static const char *const flags[] = {
-	"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio",
-	"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-	"--disable-breakpad", "--disable-component-extensions-with-background-pages", "--disable-extensions", "--no-default-browser-check", "--disable-background-timer-throttling",
-	"--disable-renderer-backgrounding", "--disable-hang-monitor", "--remote-debugging-pipe",
-	"--disable-features=DialMediaRouteProvider,OptimizationHints,SpareRendererForSitePerProcess",
-};
-
-#define NR_FLAGS (sizeof(flags) / sizeof(flags[0]))
-#define MAX_MORE 16	/* arguments, and variables, that a reporter asks for */
+#define MAX_LIST 64	/* arguments, and variables */
 
 int browser_report_path(const struct private_copy *copy, char *ret, size_t size)
 {
 	return (size_t)snprintf(ret, size, "%s/report", copy->home) < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Appends a reporter's list; what needs the file's name gets it, in memory that is not freed: an exec is next. */
-static void append(const char **list, const char *const *more, const char *report)
+/* Appends a list. `value` replaces "%s" in it and follows what ends in "=", in memory that is not freed: an exec is next. */
+static void append(const char **list, const char *const *more, const char *value)
 {
 	size_t nr = 0;
 
 	while (list[nr])
 		nr++;
-	for (size_t i = 0; more[i] && i < MAX_MORE; i++) {
-		bool unfinished = more[i][strlen(more[i]) - 1] == '=';
+	for (size_t i = 0; more[i] && nr < MAX_LIST - 1; i++) {
+		const char *at = strstr(more[i], "%s"), *end = more[i] + strlen(more[i]);
 		char *whole = NULL;
 
-		if (unfinished && asprintf(&whole, "%s%s", more[i], report) < 0)
+		if (!at && end[-1] == '=')
+			at = end;
+		if (at && asprintf(&whole, "%.*s%s%s", (int)(at - more[i]), more[i], value, at < end ? at + 2 : "") < 0)
 			_exit(126);
-		list[nr++] = unfinished ? whole : more[i];
+		list[nr++] = at ? whole : more[i];
 	}
 }
 
+/* As the user that the browser runs as. */
+static int write_prefs(const char *profile, const char *const *prefs)
+{
+	char path[PATH_MAX + 48];
+	FILE *f;
+
+	if (!prefs)
+		return 0;
+	snprintf(path, sizeof(path), "%s/user.js", profile);
+	if (mkdir(profile, 0700))
+		return -errno;
+	f = fopen(path, "we");
+	for (size_t i = 0; f && prefs[i]; i++)
+		fprintf(f, "user_pref(%s);\n", prefs[i]);
+	return f && !fclose(f) ? 0 : -EIO;
+}
+
 /* Never returns. The pipe's ends become 3 and 4. */
-static void run_browser(const struct private_copy *copy, const struct reporter *reporter, int in, int out)
+static void run_browser(const struct browser_start *what, int in, int out)
 {
 	char home[PATH_MAX + 8], config[PATH_MAX + 24], cache[PATH_MAX + 24], tmp[PATH_MAX + 8], profile[PATH_MAX + 32];
-	const char *env[7 + MAX_MORE] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp };
-	const char *args[NR_FLAGS + 4 + MAX_MORE] = { copy->binary };
+	const char *env[MAX_LIST] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp };
+	const char *args[MAX_LIST] = { what->copy->binary }, *last[] = { what->url, NULL };
+	const struct private_copy *copy = what->copy;
 	char report[PATH_MAX + 16];
 	int null = open("/dev/null", O_RDWR);
 
@@ -74,15 +85,14 @@ static void run_browser(const struct private_copy *copy, const struct reporter *
 	snprintf(config, sizeof(config), "XDG_CONFIG_HOME=%s", copy->home);
 	snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", copy->home);
 	snprintf(tmp, sizeof(tmp), "TMPDIR=%s", copy->home);
-	snprintf(profile, sizeof(profile), "--user-data-dir=%s/%s", copy->home, reporter ? "reporting" : "profile");
-	for (size_t i = 0; i < NR_FLAGS; i++)
-		args[1 + i] = flags[i];
-	args[1 + NR_FLAGS] = profile;
-	args[2 + NR_FLAGS] = "about:blank";
-	if (reporter && !browser_report_path(copy, report, sizeof(report))) {
-		append(args, reporter->args, report);
-		append(env, reporter->env, report);
+	snprintf(profile, sizeof(profile), "%s/%s", copy->home, what->reporter ? "reporting" : "profile");
+	append(args, what->kind->args, profile);
+	append(env, what->kind->env, profile);
+	if (what->reporter && !browser_report_path(copy, report, sizeof(report))) {
+		append(args, what->reporter->args, report);
+		append(env, what->reporter->env, report);
 	}
+	append(args, last, "");
 	/* out of the way of 3 and 4 first */
 	in = fcntl(in, F_DUPFD, 10);
 	out = fcntl(out, F_DUPFD, 10);
@@ -98,6 +108,8 @@ static void run_browser(const struct private_copy *copy, const struct reporter *
 	if (chdir(copy->home) || (!geteuid() && (setgroups(0, NULL) || setgid(copy->gid) || setuid(copy->uid))))
 		_exit(126);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write_prefs(profile, what->kind->prefs))
+		_exit(126);
 	execve(copy->binary, (char **)args, (char **)env);
 	_exit(127);
 }
@@ -123,7 +135,7 @@ static void kill_descendants(pid_t root)
 }
 
 /* The first process of the namespace: its end is the end of all others there. Never returns. */
-static void run_init(const struct private_copy *copy, const struct reporter *reporter, int in, int out, bool own_namespace)
+static void run_init(const struct browser_start *what, int in, int out, bool own_namespace)
 {
 	pid_t browser, dead;
 	sigset_t none;
@@ -141,7 +153,7 @@ static void run_init(const struct private_copy *copy, const struct reporter *rep
 		_exit(125);
 	browser = fork();
 	if (!browser)
-		run_browser(copy, reporter, in, out);
+		run_browser(what, in, out);
 	close(in);
 	close(out);
 	do
@@ -165,7 +177,7 @@ static bool can_have_namespace(void)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-int browser_start(const struct private_copy *copy, const struct reporter *reporter, struct browser **ret, struct error *err)
+int browser_start(const struct browser_start *what, struct browser **ret, struct error *err)
 {
 	struct browser *b = calloc(1, sizeof(*b));
 	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
@@ -181,7 +193,7 @@ int browser_start(const struct private_copy *copy, const struct reporter *report
 	if (!b->root) {
 		close(down[1]);
 		close(up[0]);
-		run_init(copy, reporter, down[0], up[1], b->own_namespace);
+		run_init(what, down[0], up[1], b->own_namespace);
 	}
 	close(down[0]);
 	close(up[1]);

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A private headless Chromium, driven over its --remote-debugging-pipe: JSON messages that end in NUL. Where we may, it
- * lives in a pid namespace of its own, so that whatever becomes of us, nothing of it remains.
+ * A private headless browser. A Chromium is driven over its --remote-debugging-pipe: JSON messages that end in NUL; of
+ * others only the end is seen there. Where we may, it lives in a pid namespace of its own, so that whatever becomes of us,
+ * nothing of it remains.
  */
 #ifndef FRAMESCOPE_CAPTURE_CALIBRATE_BROWSER_H
 #define FRAMESCOPE_CAPTURE_CALIBRATE_BROWSER_H
 
 #include <jansson.h>
 #include "capture/calibrate_copy.h"
+#include "capture/calibrate_kind.h"
 #include "capture/calibrate_report.h"
 
 struct browser;
 
-/* Starts the copied binary with a new profile, asked for a report if there is a reporter. */
-int browser_start(const struct private_copy *copy, const struct reporter *reporter, struct browser **ret, struct error *err);
+struct browser_start {
+	const struct private_copy *copy;
+	const struct browser_kind *kind;
+	const struct reporter *reporter;	/* NULL: no report is wanted */
+	const char *url;	/* of what is shown first */
+};
+
+/* Starts the copied binary with a new profile. */
+int browser_start(const struct browser_start *what, struct browser **ret, struct error *err);
 /* Ends it and all of its processes. NULL is fine. */
 void browser_stop(struct browser *b);
 

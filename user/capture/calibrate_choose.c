@@ -10,6 +10,7 @@
 
 #define MIN_TEXTS 3	/* that a path must have led to, */
 #define MIN_PHASES 2	/* on so many pages */
+#define LAST_STEP_MAX 0x400
 #define MIN_OTHERS 2	/* sheets or scripts, where those are wanted */
 
 /* A path to texts, and how it fared. */
@@ -89,13 +90,46 @@ static bool is_proven(const struct candidate *c, const struct call_log *log, con
 	return !c->wrong && !c->again && phases >= MIN_PHASES && count(c->seen) >= MIN_TEXTS && c->right * 4 >= log->nr_hits * 3;
 }
 
+/* Of two that lead to the same. A step that most functions' URLs end with is read from the kind of object that always has
+ * one; elsewhere, a copy may stand. */
+static bool is_better(const struct candidate *a, const struct candidate *b, const struct call_log *log, int last_step)
+{
+	bool end_a = path_last(a->path) == last_step, end_b = path_last(b->path) == last_step;
+
+	if (last_step >= 0 && end_a != end_b)
+		return end_a;
+	return path_is_better(a->path, b->path, log->stack_regs);
+}
+
+/* Where the ends of paths are known: one that is about more than documents if any is, and right most often. */
+static const struct candidate *best_known(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+					  const struct choose_texts *t, int last_step)
+{
+	const struct candidate *ret = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct candidate *c = &all->c[i];
+		bool more = count(c->seen & ~t->documents) >= MIN_OTHERS, had = ret && count(ret->seen & ~t->documents) >= MIN_OTHERS;
+
+		if ((c->seen & ~wanted) || !is_proven(c, log, t))
+			continue;
+		if (!ret || more != had ? !ret || more : c->right != ret->right ? c->right > ret->right :
+		    is_better(c, ret, log, last_step))
+			ret = c;
+	}
+	return ret;
+}
+
 /* The best that leads to nothing but `wanted`: most different texts, then hardly fewer calls than any other, then the
  * likeliest way. NULL if none was right for enough documents. */
 static const struct candidate *best(const struct candidates *all, uint64_t wanted, const struct call_log *log,
-				    const struct choose_texts *t)
+				    const struct choose_texts *t, int last_step)
 {
 	const struct candidate *ret = NULL;
 	size_t most = 0, calls = 0;
+
+	if (last_step >= 0)
+		return best_known(all, wanted, log, t, last_step);
 
 	for (int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; i < all->nr; i++) {
@@ -111,6 +145,32 @@ static const struct candidate *best(const struct candidates *all, uint64_t wante
 			else if (pass == 2 && nr == most && c->right * 4 >= calls * 3 && (!ret || path_is_better(c->path, ret->path, log->stack_regs)))
 				ret = c;
 		}
+	}
+	return ret;
+}
+
+/* Every page's, of each kind of sheet or script that was seen at all? */
+static bool is_complete(const struct candidate *c, uint64_t wanted, const struct choose_texts *t)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < CHOOSE_MAX_FILES; i++)
+		all |= t->of_file[i] & c->seen ? t->of_file[i] : 0;
+	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again;
+}
+
+/* The best of those that lead to nothing where the call is about something that has no URL of its own. */
+static const struct candidate *best_complete(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+					     const struct choose_texts *t, int last_step)
+{
+	const struct candidate *ret = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct candidate *c = &all->c[i];
+		int more = count(c->seen) - (ret ? count(ret->seen) : 0);
+
+		if (is_complete(c, wanted, t) && (more > 0 || (!more && is_better(c, ret, log, last_step))))
+			ret = c;
 	}
 	return ret;
 }
@@ -133,8 +193,7 @@ static void note(struct site_entry *e, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* What an event of this type is about besides documents. */
-static uint64_t others_wanted(const struct choose_texts *t, enum event_type type)
+uint64_t choose_others(const struct choose_texts *t, enum event_type type)
 {
 	if (type == EVENT_CSS_PARSING)
 		return t->sheets;
@@ -143,25 +202,39 @@ static uint64_t others_wanted(const struct choose_texts *t, enum event_type type
 	return 0;
 }
 
-static int choose_url(const struct call_log *log, const struct choose_texts *t, struct site_entry *e, struct frame_facts *facts)
+static void take_url(const struct call_log *log, const struct choose_texts *t, const struct candidate *url, struct site_entry *e)
 {
-	uint64_t others = others_wanted(t, log->site->probe->type);
+	uint64_t others = choose_others(t, log->site->probe->type);
+
+	add_argument(e, url->path, FIELD_URL, url->kind);
+	note(e, "; URL right at %zu of %zu of them, for", url->right, log->nr_hits);
+	if (url->seen & t->documents)
+		note(e, " %d documents%s", count(url->seen & t->documents), url->seen & others ? " and" : "");
+	if (url->seen & others)
+		note(e, " %d %s", count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
+}
+
+static int choose_url(const struct call_log *log, const struct choose_texts *t, int last_step, struct site_entry *e,
+		      struct frame_facts *facts)
+{
+	uint64_t others = choose_others(t, log->site->probe->type);
 	const struct candidate *url, *document;
 	struct candidates all;
 
 	if (collect(log, t, &all))
 		return -ENOMEM;
-	document = best(&all, t->documents, log, t);
-	url = others ? best(&all, t->documents | others, log, t) : document;
-	if (url && others && count(url->seen & others) < MIN_OTHERS)
-		url = NULL;
-	if (url) {
-		add_argument(e, url->path, FIELD_URL, url->kind);
-		note(e, "; URL right at %zu of %zu of them, for %d documents", url->right, log->nr_hits,
-		     count(url->seen & t->documents));
-		if (others)
-			note(e, " and %d %s", count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
+	document = best(&all, t->documents, log, t, last_step);
+	url = others ? best(&all, t->documents | others, log, t, last_step) : document;
+	if (url && others && count(url->seen & others) < MIN_OTHERS) {
+		/* what has a URL of its own shows that, anything else its document's if all have one */
+		const struct candidate *own = best_complete(&all, others, log, t, last_step);
+
+		if (own)
+			take_url(log, t, own, e);
+		url = own && document && document->right == log->nr_hits ? document : NULL;
 	}
+	if (url)
+		take_url(log, t, url, e);
 	*facts = (struct frame_facts){ .log = log };
 	if (document) {
 		facts->has_document = true;
@@ -172,22 +245,61 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 	return 0;
 }
 
+/* The last step of the paths to URLs that are right for most functions; -1 where no identities are known beforehand. */
+static int find_last_step(const struct call_log *logs, size_t nr, const struct choose_texts *t)
+{
+	uint8_t votes[LAST_STEP_MAX] = { 0 };
+	int ret = -1;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool voted[LAST_STEP_MAX] = { false };
+		struct candidates all;
+
+		if (!logs[i].known_objects || collect(&logs[i], t, &all))
+			continue;
+		for (size_t k = 0; k < all.nr; k++) {
+			int step = path_last(all.c[k].path);
+
+			if (step >= 0 && step < LAST_STEP_MAX && !voted[step] && is_proven(&all.c[k], &logs[i], t)) {
+				voted[step] = true;
+				votes[step]++;
+			}
+		}
+		free(all.c);
+	}
+	for (int i = 0; i < LAST_STEP_MAX; i++)
+		if (votes[i] && (ret < 0 || votes[i] > votes[ret]))
+			ret = i;
+	return ret;
+}
+
 static bool is_about_documents(const struct call_log *log)
 {
 	return log->site->probe->type == EVENT_DOCUMENT_PARSING || log->site->probe->type == EVENT_STYLE_RECALCULATION;
+}
+
+/* Functions that make or end frames and documents are given the object itself. */
+static bool choose_object(const struct call_log *log, struct site_entry *e)
+{
+	int field = objects_field(log->site->probe->role);
+
+	if (field)
+		add_argument(e, 0, field, KIND_INT);
+	return field;
 }
 
 int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t, struct site_entry *ret)
 {
 	struct frame_facts *facts = calloc(nr + 1, sizeof(*facts));
 	int rc = facts ? 0 : -ENOMEM;
+	int last_step = find_last_step(logs, nr, t);
 	size_t styles = nr;
 
 	for (size_t i = 0; i < nr && !rc; i++) {
 		memset(&ret[i], 0, sizeof(ret[i]));
 		ret[i].site = logs[i].site;
 		note(&ret[i], "%zu of %llu looked into", logs[i].nr_hits, (unsigned long long)logs[i].calls);
-		rc = choose_url(&logs[i], t, &ret[i], &facts[i]);
+		rc = choose_url(&logs[i], t, last_step, &ret[i], &facts[i]);
 		/* styles are the document's own business: the URL found there stands in it */
 		if (facts[i].has_document && logs[i].site->probe->type == EVENT_STYLE_RECALCULATION)
 			styles = i;
@@ -195,6 +307,8 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 	if (!rc)
 		rc = frame_find(facts, nr, styles, t);
 	for (size_t i = 0; i < nr && !rc; i++) {
+		if (choose_object(&logs[i], &ret[i]))
+			continue;
 		if (facts[i].has_owner && is_about_documents(&logs[i]))
 			add_argument(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
 		if (facts[i].has_frame) {

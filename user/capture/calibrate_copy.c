@@ -95,7 +95,7 @@ static void choose_user(struct private_copy *c)
 	c->gid = nobody ? nobody->pw_gid : getegid();
 }
 
-static int make_folders(struct private_copy *c, const char *name)
+static int make_folders(struct private_copy *c, const char *name, const char *module)
 {
 	char bin[PATH_MAX];
 
@@ -110,7 +110,8 @@ static int make_folders(struct private_copy *c, const char *name)
 	}
 	snprintf(bin, sizeof(bin), "%s/bin", c->folder);
 	snprintf(c->home, sizeof(c->home), "%s/home", c->folder);
-	if ((size_t)snprintf(c->binary, sizeof(c->binary), "%s/%s", bin, name) >= sizeof(c->binary))
+	if ((size_t)snprintf(c->binary, sizeof(c->binary), "%s/%s", bin, name) >= sizeof(c->binary) ||
+	    (size_t)snprintf(c->module, sizeof(c->module), "%s/%s", bin, module) >= sizeof(c->module))
 		return -ENAMETOOLONG;
 	/* the user may go through it, nobody else */
 	if (chown(c->folder, -1, c->gid) || chmod(c->folder, 0710) || mkdir(bin, 0755) || chmod(bin, 0755) ||
@@ -180,7 +181,7 @@ static int start_janitor(struct private_copy *c)
 	return -EAGAIN;
 }
 
-int copy_make(const char *binary, struct private_copy *ret, struct error *err)
+int copy_make(const char *binary, const char *module, struct private_copy *ret, struct error *err)
 {
 	char real[PATH_MAX], name[PATH_MAX];
 	uint64_t left = MAX_BYTES;
@@ -191,7 +192,7 @@ int copy_make(const char *binary, struct private_copy *ret, struct error *err)
 		return error_set(err, ERR_INPUT, -errno, "can't find %s: %s", binary, strerror(errno));
 	snprintf(name, sizeof(name), "%s", basename(real));
 	choose_user(ret);
-	to = make_folders(ret, name);
+	to = make_folders(ret, name, module);
 	if (to >= 0 && start_janitor(ret)) {
 		close(to);
 		to = -EAGAIN;

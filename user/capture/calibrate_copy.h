@@ -9,7 +9,8 @@
 
 struct private_copy {
 	char folder[PATH_MAX - 512];	/* "" if there is none */
-	char binary[PATH_MAX];		/* the copied one */
+	char binary[PATH_MAX];		/* the copied one, */
+	char module[PATH_MAX];		/* and the file beside it that the engine is in, perhaps the same */
 	char home[PATH_MAX];		/* an empty folder of the user's below it */
 	uid_t uid;			/* who the browser runs as: nobody, if we are root */
 	gid_t gid;
@@ -17,8 +18,9 @@ struct private_copy {
 	int life;			/* a pipe's end that it watches */
 };
 
-/* Whatever becomes of us from here on, the folder goes: if we are killed, when the last process that we started is gone. */
-int copy_make(const char *binary, struct private_copy *ret, struct error *err);
+/* `module` is the name of the engine's file in the program's folder. Whatever becomes of us from here on, the folder goes: if
+ * we are killed, when the last process that we started is gone. */
+int copy_make(const char *binary, const char *module, struct private_copy *ret, struct error *err);
 /* Removes all of it. */
 void copy_remove(struct private_copy *c);
 

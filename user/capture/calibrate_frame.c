@@ -13,6 +13,7 @@
 struct identity {
 	uint64_t of_doc[CHOOSE_MAX_DOCS];
 	path_t path;
+	uint8_t field;	/* FIELD_FRAME, FIELD_DOCUMENT, or 0: any */
 	size_t probe;	/* index of the function */
 };
 
@@ -51,6 +52,7 @@ static bool read_identity(const struct frame_facts *f, const struct choose_texts
 			if (ret->of_doc[a] && ret->of_doc[a] == ret->of_doc[b])
 				return false;
 	ret->path = f->log->paths[path];
+	ret->field = f->log->path_fields[path];
 	return true;
 }
 
@@ -105,13 +107,15 @@ static int by_objects(const void *a, const void *b)
 
 	if (rc)
 		return rc;
+	if (x->field != y->field)
+		return x->field < y->field ? -1 : 1;
 	if (x->probe != y->probe)
 		return x->probe < y->probe ? -1 : 1;
 	return x->path == y->path ? 0 : path_is_better(x->path, y->path, 0) ? -1 : 1;
 }
 
 /* The objects that most functions lead to; of several such, those with the shortest ways. Only where all documents were. */
-static const struct identity *most_shared(const struct identities *all, const struct choose_texts *t)
+static const struct identity *most_shared(const struct identities *all, const struct choose_texts *t, uint8_t field)
 {
 	const struct identity *ret = NULL;
 	size_t most = MIN_FUNCTIONS, steps = 0;
@@ -125,7 +129,7 @@ static const struct identity *most_shared(const struct identities *all, const st
 			probes++;
 			way += 1 + path_steps(all->i[k].path);
 		}
-		if (nr_docs(&all->i[i]) < t->nr_docs || probes < most || (ret && probes == most && way >= steps))
+		if ((all->i[i].field && all->i[i].field != field) || nr_docs(&all->i[i]) < t->nr_docs || probes < most || (ret && probes == most && way >= steps))
 			continue;
 		ret = &all->i[i];
 		most = probes;
@@ -136,6 +140,8 @@ static const struct identity *most_shared(const struct identities *all, const st
 
 static bool agrees(const struct identity *i, const struct identity *frame)
 {
+	if (i->field != frame->field)
+		return false;
 	for (size_t d = 0; d < CHOOSE_MAX_DOCS; d++)
 		if (i->of_doc[d] && i->of_doc[d] != frame->of_doc[d])
 			return false;
@@ -154,24 +160,28 @@ static void take_frame(struct frame_facts *f, const struct identity *i, const st
 		f->calls += f->log->hits[h].values && document_of(f, &f->log->hits[h], t) >= 0;
 }
 
-/* One document proves little, unless the same way was right for several at another function. */
-static void drop_unproven(struct frame_facts *facts, size_t nr)
+/* One document proves little, unless the same way was right for several at another function: at least its end, from the
+ * document to what is known to be a frame. */
+static void drop_unproven(struct frame_facts *facts, size_t nr, bool known)
 {
 	for (size_t i = 0; i < nr; i++) {
 		bool proven = facts[i].documents >= MIN_DOCUMENTS;
 
 		for (size_t k = 0; k < nr && !proven; k++)
-			proven = facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS && facts[k].frame == facts[i].frame;
+			proven = facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS &&
+				 (facts[k].frame == facts[i].frame || (known && path_ends_alike(facts[k].frame, facts[i].frame, 2)));
 		facts[i].has_frame &= proven;
 	}
 }
 
-/* Whose URL it is: the object that the reference's path to it ends at, and the ways to it of the others. */
-static void find_owners(struct frame_facts *facts, size_t reference, const struct identities *all)
+/* Whose URL it is: a known document, else the object that the reference's path to it ends at; and the ways to it of all. */
+static void find_owners(struct frame_facts *facts, size_t reference, const struct identities *all, const struct choose_texts *t)
 {
-	const struct identity *owner = NULL;
+	const struct identity *owner = most_shared(all, t, FIELD_DOCUMENT);
 
-	for (size_t i = 0; i < all->nr; i++)
+	if (owner && !owner->field)
+		owner = NULL;
+	for (size_t i = 0; i < all->nr && !(owner && owner->field); i++)
 		if (all->i[i].probe == reference && path_steps(facts[reference].document) &&
 		    all->i[i].path == path_parent(facts[reference].document))
 			owner = &all->i[i];
@@ -196,13 +206,12 @@ int frame_find(struct frame_facts *facts, size_t nr, size_t reference, const str
 		rc = collect(&facts[i], i, t, &all);
 	if (!rc && all.nr) {
 		qsort(all.i, all.nr, sizeof(*all.i), by_objects);
-		frame = most_shared(&all, t);
+		frame = most_shared(&all, t, FIELD_FRAME);
 		for (size_t i = 0; frame && i < all.nr; i++)
 			if (agrees(&all.i[i], frame))
 				take_frame(&facts[all.i[i].probe], &all.i[i], t);
-		drop_unproven(facts, nr);
-		if (reference < nr)
-			find_owners(facts, reference, &all);
+		drop_unproven(facts, nr, frame && frame->field);
+		find_owners(facts, reference, &all, t);
 	}
 	free(all.i);
 	return rc;

@@ -21,7 +21,9 @@ static bool stays(const struct keeping *k, size_t i)
 {
 	const struct calls_verdict *v = &k->verdicts[i];
 
-	if (v->verdict == COMPARE_OTHER || (v->verdict == COMPARE_NOT && !k->logs[i].calls))
+	/* the end of frames and documents may come later than that of the pages, and their argument is sure */
+	if (v->verdict == COMPARE_OTHER ||
+	    (v->verdict == COMPARE_NOT && !k->logs[i].calls && !objects_field(k->logs[i].site->probe->role)))
 		return false;
 	for (size_t o = 0; o < k->nr; o++) {
 		enum compare_verdict other = k->verdicts[o].verdict;

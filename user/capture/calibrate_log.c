@@ -7,6 +7,8 @@
 
 #define MAX_SEARCHES 2	/* of a phase: they are dear */
 #define MAX_VAIN 3
+#define MAX_DEEP 4	/* what is found may stand there by chance */
+#define MAX_DEEP_VAIN 4
 
 static int by_path(const void *a, const void *b)
 {
@@ -17,11 +19,22 @@ static int by_path(const void *a, const void *b)
 	return (int)x->kind - (int)y->kind;
 }
 
+/* Of a sorted list. Returns how many remain. */
+static size_t unique(struct found_text *all, size_t total)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < total; i++)
+		if (!nr || by_path(&all[nr - 1], &all[i]))
+			all[nr++] = all[i];
+	return nr;
+}
+
 /* Adds the paths of a search to those that later calls are tried with. */
 static int learn(struct call_log *log, const struct found *f)
 {
 	struct found_text *all = realloc(log->known, (log->nr_known + f->nr_texts + 1) * sizeof(*all));
-	size_t nr = 0, total = log->nr_known + f->nr_texts;
+	size_t total = log->nr_known + f->nr_texts;
 
 	if (!all)
 		return -ENOMEM;
@@ -30,10 +43,7 @@ static int learn(struct call_log *log, const struct found *f)
 		memcpy(all + log->nr_known, f->texts, f->nr_texts * sizeof(*all));
 	if (total)
 		qsort(all, total, sizeof(*all), by_path);
-	for (size_t i = 0; i < total; i++)
-		if (!nr || by_path(&all[nr - 1], &all[i]))
-			all[nr++] = all[i];
-	log->nr_known = nr;
+	log->nr_known = unique(all, total);
 	return 0;
 }
 
@@ -54,11 +64,13 @@ static int follow_known(const struct call_log *log, const struct subject *s, str
 static int keep_values(struct call_log *log, struct log_hit *hit, const struct found *f)
 {
 	log->paths = malloc((f->nr_values + 1) * sizeof(*log->paths));
+	log->path_fields = malloc(f->nr_values + 1);
 	hit->values = malloc((f->nr_values + 1) * sizeof(*hit->values));
-	if (!log->paths || !hit->values)
+	if (!log->paths || !log->path_fields || !hit->values)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->nr_values; i++) {
 		log->paths[i] = f->values[i].path;
+		log->path_fields[i] = f->values[i].field;
 		hit->values[i] = f->values[i].value;
 	}
 	log->nr_paths = f->nr_values;
@@ -71,9 +83,37 @@ static int follow_values(const struct call_log *log, const struct subject *s, st
 	if (!hit->values)
 		return -ENOMEM;
 	for (size_t i = 0; i < log->nr_paths; i++)
-		if (!path_follow(s, log->paths[i], &hit->values[i]))
+		if (!path_identity(s, log->paths[i], &hit->values[i]))
 			hit->values[i] = 0;
 	return 0;
+}
+
+static bool leads_to(const struct found *f, uint64_t texts)
+{
+	for (size_t i = 0; i < f->nr_texts; i++)
+		if (texts >> f->texts[i].text & 1)
+			return true;
+	return false;
+}
+
+/* What a call is about may be farther away than the document that it belongs to. */
+static int search_deep(struct call_log *log, const struct subject *s, unsigned int phase, struct found *f)
+{
+	struct found far;
+	int rc;
+
+	if (!s->objects || !s->wanted || !f->nr_texts || log->deep[phase] >= MAX_DEEP || log->deep_vain[phase] >= MAX_DEEP_VAIN)
+		return 0;
+	rc = search_all(s, false, true, &far);
+	for (size_t i = 0; !rc && i < far.nr_texts; i++)
+		if (s->wanted >> far.texts[i].text & 1)
+			rc = found_add_text(f, far.texts[i].path, far.texts[i].text, far.texts[i].kind);
+	found_free(&far);
+	(leads_to(f, s->wanted) ? log->deep : log->deep_vain)[phase]++;
+	/* the ways that were known are among those found */
+	qsort(f->texts, f->nr_texts, sizeof(*f->texts), by_path);
+	f->nr_texts = unique(f->texts, f->nr_texts);
+	return rc ?: learn(log, f);
 }
 
 int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values)
@@ -90,17 +130,20 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 	if (!rc && (define || (f.nr_texts ? !log->searches[phase] : log->searches[phase] < MAX_SEARCHES &&
 			       log->vain[phase] < MAX_VAIN))) {
 		found_free(&f);
-		rc = search_all(s, define, &f);
+		rc = search_all(s, define, false, &f);
 		(f.nr_texts ? log->searches : log->vain)[phase]++;
 		if (!rc)
 			rc = learn(log, &f);
 	}
+	if (!rc)
+		rc = search_deep(log, s, phase, &f);
 	/* a call that leads to no text is none of ours: its paths would be chance */
 	if (!f.nr_texts) {
 		found_free(&f);
 		return rc;
 	}
 	log->stack_regs |= s->stack_regs;
+	log->known_objects |= s->objects != NULL;
 	*hit = (struct log_hit){ .phase = phase, .texts = f.texts, .nr_texts = f.nr_texts };
 	f.texts = NULL;
 	log->nr_hits++;
@@ -120,5 +163,6 @@ void log_free(struct call_log *log)
 	}
 	free(log->known);
 	free(log->paths);
+	free(log->path_fields);
 	memset(log, 0, sizeof(*log));
 }

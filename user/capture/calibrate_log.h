@@ -21,13 +21,17 @@ struct call_log {
 	struct log_hit hits[LOG_MAX_HITS];
 	size_t nr_hits;
 	uint8_t searches[LOG_PHASES];	/* searches of everything that found something, by phase, */
-	uint8_t vain[LOG_PHASES];	/* and that didn't */
+	uint8_t vain[LOG_PHASES];	/* and that didn't; */
+	uint8_t deep[LOG_PHASES];	/* and of those for texts far away, that found one */
+	uint8_t deep_vain[LOG_PHASES];	/* or not */
 	uint32_t stack_regs;	/* bits: registers that pointed into the stack at some call */
 	struct found_text *known;	/* every path to a text so far, once each (its text left aside) */
 	size_t nr_known;
-	path_t *paths;		/* to pointers of which some may be identities */
+	path_t *paths;		/* to pointers of which some may be identities, */
+	uint8_t *path_fields;	/* and of which field: as in found_value */
 	size_t nr_paths;
 	uint64_t calls;
+	bool known_objects;	/* frames and documents were known when it was called */
 };
 
 /* Looks at a call: searches everything the first times of each phase, later follows the paths that are known. With `values`

@@ -25,10 +25,18 @@ extern const char *const calibrate_page_files[];	/* what follows a page's name: 
 struct pages {
 	pid_t pid;
 	uint16_t port;
+	int fd;			/* readable when a page waits */
 };
 
-/* Begins to serve as this user, who ends with us. */
-int pages_start(uid_t uid, gid_t gid, struct pages *ret, struct error *err);
+/* The page of a browser that nobody can talk to: like all others when they are done, it asks what to show next. */
+#define PAGE_START "start"
+
+/* Begins to serve as this user, who ends with us. `asking`: pages that are done wait for the next one. */
+int pages_start(uid_t uid, gid_t gid, bool asking, struct pages *ret, struct error *err);
+/* The name of a page that waits, once. False: none does. */
+bool pages_waiting(struct pages *p, char *ret, size_t size);
+/* Tells the page that waits which one to show. */
+void pages_next(struct pages *p, const char *name);
 void pages_stop(struct pages *p);
 
 #endif

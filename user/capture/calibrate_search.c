@@ -5,12 +5,12 @@
 #include <string.h>
 #include "capture/calibrate_search.h"
 
-#define WINDOW_BELOW 0x40	/* bytes before and behind an object's address that are looked at */
 #define WINDOW_ABOVE 0x400
 #define WINDOW (WINDOW_BELOW + WINDOW_ABOVE)
 #define MAX_NODES 400000	/* of one level */
 #define CAGE_SHIFT 3
-#define STEP_BITS 12
+#define BASE_STEPS 3
+#define DOCUMENT_WAYS 4	/* from one register to one document that are gone on with */
 #define MAX_TEXT 256
 
 struct node {
@@ -23,80 +23,6 @@ struct level {
 	struct node *n;
 	size_t nr, cap;
 };
-
-static path_t path_step(path_t p, bool caged, int off)
-{
-	size_t nr = path_steps(p);
-	uint64_t step = (uint64_t)(off + WINDOW_BELOW) / 4 << 1 | caged;
-
-	return ((p & ~0xe0ull) | (uint64_t)(nr + 1) << 5) | step << (8 + STEP_BITS * nr);
-}
-
-size_t path_steps(path_t p)
-{
-	return p >> 5 & 7;
-}
-
-static int step_of(path_t p, size_t i, bool *ret_caged)
-{
-	uint64_t step = p >> (8 + STEP_BITS * i) & ((1 << STEP_BITS) - 1);
-
-	*ret_caged = step & 1;
-	return (int)(step >> 1) * 4 - WINDOW_BELOW;
-}
-
-path_t path_parent(path_t p)
-{
-	size_t nr = path_steps(p);
-
-	if (!nr)
-		return p;
-	p &= (1ull << (8 + STEP_BITS * (nr - 1))) - 1;
-	return (p & ~0xe0ull) | (uint64_t)(nr - 1) << 5;
-}
-
-/* What speaks against a path, and in *ret_reach the sum of its offsets, their signs left aside. */
-static unsigned int path_doubts(path_t p, uint32_t stack_regs, unsigned int *ret_reach)
-{
-	unsigned int doubts = path_steps(p) + (p & 31) + (stack_regs >> (p & 31) & 1 ? 3 : 0);
-	bool caged;
-
-	*ret_reach = 0;
-	for (size_t i = 0; i < path_steps(p); i++) {
-		int off = step_of(p, i, &caged);
-
-		*ret_reach += abs(off);
-		doubts += off < 0;
-	}
-	return doubts;
-}
-
-bool path_is_better(path_t a, path_t b, uint32_t stack_regs)
-{
-	unsigned int reach_a, reach_b, doubts_a = path_doubts(a, stack_regs, &reach_a);
-	unsigned int doubts_b = path_doubts(b, stack_regs, &reach_b);
-
-	if (doubts_a != doubts_b)
-		return doubts_a < doubts_b;
-	if (reach_a != reach_b)
-		return reach_a < reach_b;
-	return a < b;
-}
-
-void path_spec(path_t p, uint8_t field, uint8_t kind, struct arg_spec *ret)
-{
-	bool caged;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->field = field;
-	ret->kind = kind;
-	ret->reg = p & 31;
-	ret->nr_steps = path_steps(p);
-	for (size_t i = 0; i < ret->nr_steps; i++) {
-		ret->steps[i].off = step_of(p, i, &caged);
-		ret->steps[i].op = caged ? STEP_CAGE : STEP_LOAD64;
-	}
-}
 
 int found_add_text(struct found *f, path_t path, uint16_t text, uint8_t kind)
 {
@@ -112,7 +38,7 @@ int found_add_text(struct found *f, path_t path, uint16_t text, uint8_t kind)
 	return 0;
 }
 
-int found_add_value(struct found *f, path_t path, uint64_t value)
+int found_add_value(struct found *f, path_t path, uint64_t value, uint8_t field)
 {
 	if (f->nr_values == f->cap_values) {
 		struct found_value *bigger = realloc(f->values, (2 * f->cap_values + 1024) * sizeof(*bigger));
@@ -122,7 +48,7 @@ int found_add_value(struct found *f, path_t path, uint64_t value)
 		f->values = bigger;
 		f->cap_values = 2 * f->cap_values + 1024;
 	}
-	f->values[f->nr_values++] = (struct found_value){ path, value };
+	f->values[f->nr_values++] = (struct found_value){ path, value, field };
 	return 0;
 }
 
@@ -182,13 +108,13 @@ static int text_at(const struct subject *s, uint64_t v, uint8_t *ret_kind)
 	return -1;
 }
 
-bool path_follow(const struct subject *s, path_t p, uint64_t *ret)
+static bool follow(const struct subject *s, path_t p, uint64_t *ret)
 {
 	uint64_t v = s->regs[p & 31];
 
 	for (size_t i = 0; i < path_steps(p); i++) {
 		bool caged;
-		int off = step_of(p, i, &caged);
+		int off = path_step_at(p, i, &caged);
 		int32_t half = 0;
 
 		if (caged ? !memory_read(s->memory, v + off, &half, 4) : !memory_read(s->memory, v + off, &v, 8))
@@ -202,11 +128,34 @@ bool path_follow(const struct subject *s, path_t p, uint64_t *ret)
 	return true;
 }
 
+/* Is v the identity of something? What has to be added to it, and which field it is of. */
+static bool identity_at(const struct subject *s, uint64_t v, int *ret_add, int *ret_field)
+{
+	uint64_t object;
+
+	*ret_add = *ret_field = 0;
+	if (!s->objects)
+		return in_cage(s, v);
+	object = objects_at(s->objects, v, ret_field);
+	*ret_add = (int)(int64_t)(object - v);
+	return object;
+}
+
+bool path_identity(const struct subject *s, path_t p, uint64_t *ret)
+{
+	int add, field;
+
+	if (!follow(s, p, ret))
+		return false;
+	*ret += path_added(p);
+	return !s->objects || (identity_at(s, *ret, &add, &field) && !add);
+}
+
 int path_text(const struct subject *s, path_t p, uint8_t kind)
 {
 	uint8_t got = 0;
 	uint64_t v;
-	int text = path_follow(s, p, &v) ? text_at(s, v, &got) : -1;
+	int text = follow(s, p, &v) ? text_at(s, v, &got) : -1;
 
 	return got == kind ? text : -1;
 }
@@ -233,12 +182,12 @@ static int arrive(const struct subject *s, path_t path, uint64_t v, bool caged, 
 {
 	uint8_t kind = 0;
 	int known = text ? text_at(s, v, &kind) : -1;
-	int rc = 0;
+	int rc = 0, add, field;
 
 	if (known >= 0)
 		return found_add_text(ret, path, known, kind);
-	if (values && in_cage(s, v))
-		rc = found_add_value(ret, path, v);
+	if (values && identity_at(s, v, &add, &field))
+		rc = found_add_value(ret, path_add(path, add), v + add, field);
 	return rc || !next ? rc : level_add(next, path, v, caged);
 }
 
@@ -258,7 +207,8 @@ static int expand(const struct subject *s, const struct node *n, bool values, st
 
 		memcpy(&v, window + at, 8);
 		memcpy(&half, window + at, 4);
-		if ((n->addr + off) % 8 == 0 && is_pointer(s, v))
+		/* no object of known kinds leads to a stack, but what callers have left there does to everything */
+		if ((n->addr + off) % 8 == 0 && is_pointer(s, v) && !(s->objects && v - s->stack < STACK_BYTES))
 			rc = arrive(s, path_step(n->path, false, off), v, false, true, values && !s->cage, next, ret);
 		v = s->cage ? decompress(s, half) : 0;
 		if (!rc && v && is_pointer(s, v))
@@ -274,8 +224,76 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* The last level: each object is looked at once, whatever the number of ways to it. */
-static int expand_last(const struct subject *s, struct level *l, bool values, struct found *ret)
+/* Adds what one object's words led to, to the ways to that object. */
+static int join(const struct subject *s, const struct node *way, const struct found *one, bool values, struct found *ret)
+{
+	bool caged;
+	int off, rc = 0;
+
+	for (size_t t = 0; t < one->nr_texts && !rc; t++) {
+		off = path_step_at(one->texts[t].path, 0, &caged);
+		rc = found_add_text(ret, path_step(way->path, caged, off), one->texts[t].text, one->texts[t].kind);
+	}
+	for (size_t t = 0; values && t < one->nr_values && !rc; t++) {
+		path_t path = one->values[t].path;
+
+		off = path_step_at(path, 0, &caged);
+		if (s->objects || (way->caged && caged))
+			rc = found_add_value(ret, path_add(path_step(way->path, caged, off), path_added(path)), one->values[t].value,
+					     one->values[t].field);
+	}
+	return rc;
+}
+
+static bool is_document(const struct subject *s, uint64_t v)
+{
+	int add, field;
+
+	return s->objects && identity_at(s, v, &add, &field) && !add && field == FIELD_DOCUMENT;
+}
+
+static int by_way(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if ((x->path & 31) != (y->path & 31))
+		return (x->path & 31) < (y->path & 31) ? -1 : 1;
+	return x->path == y->path ? 0 : path_is_better(x->path, y->path, 0) ? -1 : 1;
+}
+
+/* Of several ways from a register to an object, leaves the likeliest ones. */
+static void thin_out(struct level *l, size_t keep)
+{
+	size_t nr = 0;
+
+	if (l->nr)
+		qsort(l->n, l->nr, sizeof(*l->n), by_way);
+	for (size_t i = 0; i < l->nr; i++)
+		if (nr < keep || l->n[nr - keep].addr != l->n[i].addr || (l->n[nr - keep].path & 31) != (l->n[i].path & 31))
+			l->n[nr++] = l->n[i];
+	l->nr = nr;
+}
+
+/* Ways to documents among what one object's words led to. */
+static int join_documents(const struct node *way, const struct found *one, struct level *ret)
+{
+	int rc = 0;
+
+	for (size_t t = 0; t < one->nr_values && !rc; t++) {
+		path_t path = one->values[t].path;
+		bool caged;
+		int off = path_step_at(path, 0, &caged);
+
+		if (one->values[t].field == FIELD_DOCUMENT && !path_added(path))
+			rc = level_add(ret, path_step(way->path, false, off), one->values[t].value, false);
+	}
+	return rc;
+}
+
+/* The last level: each object is looked at once, whatever the number of ways to it. Documents go to `documents`, if not NULL. */
+static int expand_last(const struct subject *s, struct level *l, bool values, struct level *documents, struct found *ret)
 {
 	struct found one = { 0 };
 	int rc = 0;
@@ -284,48 +302,68 @@ static int expand_last(const struct subject *s, struct level *l, bool values, st
 		qsort(l->n, l->nr, sizeof(*l->n), by_address);
 	for (size_t i = 0, k; i < l->nr && !rc; i = k) {
 		struct node n = { .path = 0, .addr = l->n[i].addr, .caged = true };
-		bool wanted = false;
+		bool wanted = s->objects && documents;
 
 		for (k = i; k < l->nr && l->n[k].addr == n.addr; k++)
-			wanted |= values && l->n[k].caged;
+			wanted |= values && (s->objects || l->n[k].caged);
 		one.nr_texts = one.nr_values = 0;
 		rc = expand(s, &n, wanted, NULL, &one);
 		for (size_t w = i; w < k && !rc; w++) {
-			for (size_t t = 0; t < one.nr_texts && !rc; t++) {
-				bool caged;
-				int off = step_of(one.texts[t].path, 0, &caged);
-
-				rc = found_add_text(ret, path_step(l->n[w].path, caged, off), one.texts[t].text, one.texts[t].kind);
-			}
-			for (size_t t = 0; t < one.nr_values && !rc && l->n[w].caged; t++) {
-				bool caged;
-				int off = step_of(one.values[t].path, 0, &caged);
-
-				if (caged)
-					rc = found_add_value(ret, path_step(l->n[w].path, true, off), one.values[t].value);
-			}
+			if (documents)
+				rc = join_documents(&l->n[w], &one, documents);
+			if (!rc)
+				rc = join(s, &l->n[w], &one, values, ret);
 		}
 	}
 	found_free(&one);
 	return rc;
 }
 
-int search_all(const struct subject *s, bool values, struct found *ret)
+/* The level behind the usual last one: of documents, or `all`. What is found on the way was found before. */
+static int expand_beyond(const struct subject *s, const struct level *l, bool all, struct level *beyond)
 {
-	struct level levels[PATH_MAX_STEPS] = { 0 };
+	struct found seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < l->nr && !rc; i++) {
+		if (all || is_document(s, l->n[i].addr))
+			rc = expand(s, &l->n[i], false, beyond, &seen);
+		seen.nr_texts = 0;
+	}
+	found_free(&seen);
+	return rc;
+}
+
+int search_all(const struct subject *s, bool values, bool deep, struct found *ret)
+{
+	struct level levels[BASE_STEPS] = { 0 }, documents = { 0 }, beyond = { 0 }, far = { 0 };
 	int rc = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t r = 0; r < s->nr_regs && !rc; r++)
 		if (is_pointer(s, s->regs[r]))
 			rc = arrive(s, r, s->regs[r], true, true, values, &levels[0], ret);
-	for (int d = 0; d + 1 < PATH_MAX_STEPS; d++)
+	for (int d = 0; d + 1 < BASE_STEPS; d++)
 		for (size_t i = 0; i < levels[d].nr && !rc; i++)
 			rc = expand(s, &levels[d].n[i], values, &levels[d + 1], ret);
+	if (deep)
+		thin_out(&levels[BASE_STEPS - 1], 1);
+	if (!rc && (s->objects || deep))
+		rc = expand_beyond(s, &levels[BASE_STEPS - 1], deep, &beyond);
 	if (!rc)
-		rc = expand_last(s, &levels[PATH_MAX_STEPS - 1], values, ret);
-	for (int d = 0; d < PATH_MAX_STEPS; d++)
+		rc = expand_last(s, &levels[BASE_STEPS - 1], values, &documents, ret);
+	thin_out(&documents, DOCUMENT_WAYS);
+	if (!rc)
+		rc = expand_beyond(s, &documents, false, &far);
+	if (!rc)
+		rc = expand_last(s, &beyond, values, NULL, ret);
+	if (!rc)
+		rc = expand_last(s, &far, values, NULL, ret);
+	for (int d = 0; d < BASE_STEPS; d++)
 		free(levels[d].n);
+	free(documents.n);
+	free(beyond.n);
+	free(far.n);
 	if (rc)
 		found_free(ret);
 	return rc;

@@ -122,13 +122,24 @@ int snoop_fd(const struct snoop *s)
 void snoop_budget(struct snoop *s, int hits)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		s->skel->bss->budget[i] = hits;
+		snoop_budget_of(s, i, hits);
+}
+
+void snoop_budget_of(struct snoop *s, size_t site, int hits)
+{
+	if (site < s->nr)
+		s->skel->bss->budget[site] = hits;
 }
 
 void snoop_again(struct snoop *s, size_t site)
 {
 	if (site < s->nr)
 		s->skel->bss->budget[site]++;
+}
+
+void snoop_spare(struct snoop *s, pid_t pid)
+{
+	s->skel->bss->spared_tgid = pid;
 }
 
 uint64_t snoop_calls(const struct snoop *s, size_t site)

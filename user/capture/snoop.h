@@ -25,8 +25,12 @@ void snoop_close(struct snoop *s);
 
 /* Each site may stop its process so many times more. 0: none, as at the beginning. */
 void snoop_budget(struct snoop *s, int hits);
+/* So many more of this site, instead. */
+void snoop_budget_of(struct snoop *s, size_t site, int hits);
 /* One more of this site: the last one was of no use. */
 void snoop_again(struct snoop *s, size_t site);
+/* This process is not stopped any more. */
+void snoop_spare(struct snoop *s, pid_t pid);
 /* Calls of a site since it was attached. */
 uint64_t snoop_calls(const struct snoop *s, size_t site);
 

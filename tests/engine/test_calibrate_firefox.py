@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""calibrate on the installed Firefox, then a recording of a page that it doesn't know: a timeline per frame, which remains
+when the iframe is removed, and every event of a document, sheet, script or module with the right URL."""
+import glob, json, os, shutil, signal, subprocess, tempfile, time
+
+import calibrated
+import chromium
+import enginetable
+import firefox
+from tap import Tap
+
+FRAMESCOPE = os.environ["FRAMESCOPE"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIMIT = 90 + 30  # what the program promises, and room for the search in the file
+MODULES = ["four.mjs", "three.mjs"]
+URLS = ["DOCUMENT_PARSING", "CSS_PARSING", "SCRIPT_COMPILATION", "SCRIPT_THREAD_EVALUATION", "STYLE_RECALCULATION", "REFLOW",
+        "LAYOUT", "PAINT"]  # types with at least one event of each of the page's documents, or of its main one
+
+
+def record(out, base, env):
+    """The page runs to its end, then loses its iframe."""
+    with firefox.Firefox() as browser:
+        p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True, env=env)
+        p.stderr.readline()
+        try:
+            browser.navigate(base + "index.html")
+            browser.wait_for_title("done")
+            browser.evaluate("document.getElementById('inner').remove()")
+            time.sleep(0.5)
+        finally:
+            p.send_signal(signal.SIGINT)
+            messages = p.communicate(timeout=60)[1]
+        return p.returncode, messages
+
+
+def check_modules(tap, rows, base):
+    urls = sorted(r["url"][len(base):] for r in rows if r["probe"] == "ModuleLoaderBase::CreateModuleScript" and
+                  r.get("url", "").startswith(base))
+    tap.ok(urls == MODULES, "every module that was compiled has its URL", urls)
+
+
+def check_timelines(tap, out, base):
+    listed = json.loads(subprocess.run([FRAMESCOPE, "timelines", out, "--json"], check=True, stdout=subprocess.PIPE,
+                                       text=True).stdout)["timelineList"]
+    text = json.dumps(listed)
+    tap.ok(base + "index.html" in text and base + "frame.html" in text, "the removed iframe's timeline remains", text[:600])
+
+
+def main():
+    tap = Tap()
+    if os.geteuid():
+        tap.skip("calibrate", "attaching needs root")
+        return tap.done()
+    if not firefox.installed():
+        tap.skip("calibrate", "no Firefox is installed")
+        return tap.done()
+    binary = os.path.join(*firefox.installed())
+    work = tempfile.mkdtemp(prefix="fs-", dir="/var/tmp")
+    tmp, cache = os.path.join(work, "tmp"), os.path.join(work, "cache")
+    os.mkdir(tmp)
+    os.chmod(work, 0o711)
+    os.chmod(tmp, 0o711)
+    env = dict(os.environ, TMPDIR=tmp, FRAMESCOPE_CACHE=cache)
+    server, base = chromium.serve(os.path.join(HERE, "pages"))
+    try:
+        began = time.monotonic()
+        p = subprocess.run([FRAMESCOPE, "calibrate", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
+                           timeout=300)
+        tap.ok(p.returncode == 0, "calibrate ends well", p.stderr if p.returncode else p.stdout[-300:])
+        tap.ok(time.monotonic() - began < LIMIT, "in time", "%.0f s" % (time.monotonic() - began))
+        tap.ok(not calibrated.left_behind(tmp), "it leaves nothing behind", calibrated.left_behind(tmp))
+        tap.ok(len(glob.glob(cache + "/builds/*.sites")) == 1, "one file in the cache")
+        out = os.path.join(work, "run.fscope")
+        code, messages = record(out, base, env)
+        tap.ok(code == 0, "a recording with it ends well", messages if code else "")
+        rows = calibrated.events(out)
+        pids = {r["pid"] for r in rows if r.get("url", "").startswith(base)}
+        tap.ok(len(pids) == 1, "the page's events are there, in one process", sorted(pids))
+        rows = [r for r in rows if r["pid"] in pids]
+        calibrated.check_urls(tap, rows, base, "ScriptLoader::EvaluateScript")
+        check_modules(tap, rows, base)
+        calibrated.check_frames(tap, rows, base)
+        check_timelines(tap, out, base)
+        for kind in URLS:
+            urls = {r["url"] for r in rows if r["type"] == kind and r.get("url", "").startswith(base)}
+            tap.ok(base + "index.html" in urls, "%s knows the page's URL" % kind, sorted(urls))
+            if base + "index.html" in urls:
+                enginetable.note("gecko", kind, checks=["URL"], reason="counted by another test")
+    finally:
+        server.shutdown()
+        shutil.rmtree(work, ignore_errors=True)
+    tap.done()
+
+
+main()

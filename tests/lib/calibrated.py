@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What calibration leaves behind, and whether a recording of a page that it doesn't know has the right URLs and frames."""
+import glob, json, os, subprocess, time
+
+FRAMESCOPE = os.environ["FRAMESCOPE"]
+
+# type -> the files of the page that its events may be about; each must be met
+WANTED = {
+    "DOCUMENT_PARSING": ["index.html", "frame.html"],
+    "CSS_PARSING": ["a.css", "b.css", "f.css", "index.html"],
+    "STYLE_RECALCULATION": ["index.html", "frame.html"],
+}
+SCRIPTS = ["index.html", "one.js", "two.js", "frame.html"]
+FRAMES = ["STYLE_RECALCULATION", "DOCUMENT_PARSING", "LAYOUT", "PAINT"]
+
+
+def processes(tmp):
+    """PIDs of what runs from there."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            if tmp.encode() in open(path, "rb").read():
+                found.append(path.split("/")[2])
+        except OSError:
+            pass
+    return found
+
+
+def left_behind(tmp, seconds=0):
+    """Files and processes that are still there after so long."""
+    end = time.monotonic() + seconds
+    while True:
+        left = os.listdir(tmp) + processes(tmp)
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.2)
+
+
+def events(path):
+    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    return [row for row in map(json.loads, text.splitlines()) if row["kind"] == "event"]
+
+
+def check_urls(tap, rows, base, script):
+    """Every event has the URL of the file that it is about. `script`: the probe of whole scripts that run."""
+    by_type, first = {}, {}
+    for row in rows:
+        by_type.setdefault(row["type"], []).append(row)
+        if row.get("url", "").startswith(base):
+            first[row["timeline"]] = min(row["start_ns"], first.get(row["timeline"], row["start_ns"]))
+    for kind, files in WANTED.items():
+        urls = [r.get("url", "") for r in by_type.get(kind, [])]
+        strange = sorted({u for u in urls if u not in [base + f for f in files] + ["about:blank", ""]})
+        # a new frame shows about:blank, which may have no text anywhere
+        late = [r for r in by_type.get(kind, []) if not r.get("url") and r["start_ns"] > first.get(r["timeline"], 0)]
+        tap.ok(not strange and not late, "every %s has a URL of the page" % kind, "also: %s, %s" % (strange, late[:2]))
+        missing = [f for f in files if base + f not in urls]
+        tap.ok(not missing, "%s of all files" % kind, "not of %s" % missing if missing else "%d events" % len(urls))
+    urls = sorted(r.get("url", "")[len(base):] for r in rows if r["probe"] == script)
+    tap.ok(urls == sorted(SCRIPTS + ["index.html"]), "every script that was run has its URL", urls)
+
+
+def check_frames(tap, rows, base):
+    main = {r["timeline"] for r in rows if r.get("url") == base + "index.html"}
+    inner = {r["timeline"] for r in rows if r.get("url") == base + "frame.html"}
+    tap.ok(len(main) == 1 and len(inner) == 1 and main != inner, "page and iframe have a timeline each",
+           "page %s, iframe %s" % (sorted(main), sorted(inner)))
+    lost = {(r["type"], r["timeline"]) for r in rows if r["type"] in FRAMES and r["timeline"] not in main | inner}
+    tap.ok(not lost, "no style, parsing, layout or painting is outside of them", sorted(lost) if lost else "")

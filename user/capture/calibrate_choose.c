@@ -156,7 +156,8 @@ static bool is_complete(const struct candidate *c, uint64_t wanted, const struct
 
 	for (size_t i = 0; i < CHOOSE_MAX_FILES; i++)
 		all |= t->of_file[i] & c->seen ? t->of_file[i] : 0;
-	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again;
+	/* it is right at few calls: nothing that lies before an object may have a part in it */
+	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again && path_is_straight(c->path);
 }
 
 /* The best of those that lead to nothing where the call is about something that has no URL of its own. */

@@ -76,6 +76,16 @@ bool path_is_better(path_t a, path_t b, uint32_t stack_regs)
 	return a < b;
 }
 
+bool path_is_straight(path_t p)
+{
+	bool caged;
+
+	for (size_t i = 0; i < path_steps(p); i++)
+		if (path_step_at(p, i, &caged) < 0)
+			return false;
+	return true;
+}
+
 int path_last(path_t p)
 {
 	size_t nr = path_steps(p);

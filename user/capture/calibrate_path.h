@@ -29,6 +29,8 @@ bool path_is_better(path_t a, path_t b, uint32_t stack_regs);
 int path_last(path_t path);
 /* Are the last steps the same, and what is added? */
 bool path_ends_alike(path_t a, path_t b, size_t steps);
+/* Does every step read from the object that the one before led to, not from what lies before that? */
+bool path_is_straight(path_t path);
 path_t path_parent(path_t path);	/* without its last step */
 void path_spec(path_t path, uint8_t field, uint8_t kind, struct arg_spec *ret);
 

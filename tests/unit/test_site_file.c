@@ -47,7 +47,7 @@ static void set_up(struct fixture *f)
 	f->opt.no_cache = true;
 	f->opt.no_calibration = true;
 	if (image_open(f->m.path, &f->img, &err) ||
-	    engine_parse("[engine]\nname = made\nmodules = *\n[first]\nanchor = View::layout\nurl = arg0 : cstr\n"
+	    engine_parse("[engine]\nname = made\nmodules = *\n[first]\nanchor = View::layout\nurl = arg0 : cstr\nselector = arg1 : cstr\n"
 			 "[second]\nanchor = Nowhere\n[third]\nanchor = Nowhere::either\n", "made.engine", f->img->arch, &f->engine, &err) ||
 	    sites_find(f->img, f->engine, &f->opt, &f->list, &err))
 		fail_msg("%s", err.text);
@@ -123,9 +123,11 @@ static void test_used(void **state)
 						 "frame = rdi\n"), &err), 0);
 	s = site(&f, "first");
 	assert_int_equal(s->source, SITE_CALIBRATED);
-	assert_int_equal(s->nr_args, 2);
-	assert_int_equal(s->args[0].kind, KIND_WTF_BLINK);
-	assert_int_equal(s->args[0].steps[1].off, 0x188);
+	/* what the definition reads beside the URL is read still */
+	assert_int_equal(s->nr_args, 3);
+	assert_int_equal(s->args[0].field, FIELD_SELECTOR);
+	assert_int_equal(s->args[1].kind, KIND_WTF_BLINK);
+	assert_int_equal(s->args[1].steps[1].off, 0x188);
 	assert_int_equal(s->cage, 0xa800);
 	assert_non_null(strstr(s->evidence, "12 calls"));
 	/* a function that nothing else leads to */
@@ -286,8 +288,8 @@ static void test_written(void **state)
 	assert_non_null(text);
 	assert_int_equal(apply(&f, text, "", &err), 0);
 	assert_int_equal(site(&f, "first")->source, SITE_CALIBRATED);
-	assert_int_equal(site(&f, "first")->nr_args, 2);
-	assert_memory_equal(site(&f, "first")->args, e.args, 2 * sizeof(e.args[0]));
+	assert_int_equal(site(&f, "first")->nr_args, 3);
+	assert_memory_equal(site(&f, "first")->args + 1, e.args, 2 * sizeof(e.args[0]));
 	assert_int_equal(site(&f, "first")->cage, 0xa800);
 	free(text);
 	e.nr_args = 0;

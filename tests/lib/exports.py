@@ -177,7 +177,7 @@ def perfetto_slices(packets):
             if track not in tids:
                 continue
             if event["type"][0] == 1:
-                notes = {annotations[a["name_iid"][0]]: value_of(a, strings) for a in event["debug_annotations"]}
+                notes = {annotations[a["name_iid"][0]]: value_of(a, annotations, strings) for a in event["debug_annotations"]}
                 opened[track].append((names[event["name_iid"][0]], p["timestamp"][0] - base, notes))
             elif event["type"][0] == 2:
                 name, start, notes = opened[track].pop()
@@ -187,11 +187,18 @@ def perfetto_slices(packets):
     return found
 
 
-def value_of(annotation, strings):
+def value_of(annotation, names, strings):
+    if annotation["dict_entries"]:
+        return {names[a["name_iid"][0]]: value_of(a, names, strings) for a in annotation["dict_entries"]}
     for key in ("uint_value", "int_value", "string_value"):
         if annotation[key]:
             return annotation[key][0]
     return strings[annotation["string_value_iid"][0]]
+
+
+def page_data(data):
+    """What an HTML report has inside."""
+    return strict(data.decode("utf-8").split('id="data">', 1)[1].split("</script>", 1)[0])
 
 
 def table(data):

@@ -3,7 +3,7 @@
  * Recordings for the exporters' tests, made without a browser. usage: recordings SCENARIO OUT [NUMBER]
  * empty, one, losses: just that; page: a page load with all that an engine can tell; hostile: texts and intervals that
  * break naive writers; deep: NUMBER nested calls; many: NUMBER events; random: a lossy stream from seed NUMBER;
- * spaced: the same with no two records at one time.
+ * spaced: the same with no two records at one time; metrics: calls that carry more than time, and some that don't.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -257,6 +257,52 @@ static void hostile(struct stream *s)
 	stream_note(s, at(us + 1000), ~0u, "\x1b[31mred\xff");
 }
 
+/* An end with three metrics: what the call had, its children's included. */
+static void end_with(struct stream *s, uint64_t us, uint64_t faults, uint64_t clock_ns, uint64_t odd)
+{
+	stream_end(s, RENDERER, at(us));
+	stream_metric(s, faults);
+	stream_metric(s, clock_ns);
+	stream_metric(s, odd);
+}
+
+static void metrics(struct stream *s)
+{
+	static const char url[] = "http://127.0.0.1:8000/index.html";
+
+	info.metric_names[0] = "page-faults";
+	info.metric_units[0] = "count";
+	info.metric_names[1] = "cpu-clock";
+	info.metric_units[1] = "ns";
+	/* an imported profile may name them as it likes */
+	info.metric_names[2] = "</script>\"hits\", a=b";
+	info.metric_units[2] = "bytes";
+	info.nr_metrics = 3;
+	mark(s, RENDERER, 500, NAVIGATION, 0);
+	stream_text(s, FIELD_URL, url);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t us = 1000 + 10000 * i;
+
+		begin(s, RENDERER, us, REFLOW, MAIN_FRAME, url);
+		begin(s, RENDERER, us + 100, LAYOUT, 0, NULL);
+		begin(s, RENDERER, us + 200, CUSTOM, 0, NULL);
+		stream_aggregate(s, RENDERER, at(us + 210), at(us + 250), SUMMED, 5, 3 * US);
+		end_with(s, us + 900, 2 + i, 650 * US + 7, 0);
+		end_with(s, us + 1900, 5 + i, 1700 * US, 4096);
+		end_with(s, us + 2000, 5 + i, 1900 * US + 13, (1ull << 53) - 1);
+		/* the same call in another frame: a timeline of its own */
+		begin(s, RENDERER, us + 3000, LAYOUT, CHILD_FRAME, NULL);
+		end_with(s, us + 3500, i, 0, 1);
+	}
+	/* one whose end was lost has none, nor has one that was open at the end */
+	begin(s, RENDERER, 40000, PAINT, MAIN_FRAME, url);
+	stream_lose(s);
+	stream_end(s, RENDERER, at(41000));
+	stream_loss(s, at(40000), at(42000), PAINT, 0, 1);
+	stream_note(s, at(43000), ~0u, "a note");
+	begin(s, RENDERER, 50000, CUSTOM, 0, NULL);
+}
+
 static void deep(struct stream *s, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr && i < RECORD_MAX_DEPTH; i++)
@@ -356,6 +402,8 @@ static int make(const char *scenario, uint64_t number, struct recording_writer *
 		page(&s);
 	} else if (!strcmp(scenario, "hostile")) {
 		hostile(&s);
+	} else if (!strcmp(scenario, "metrics")) {
+		metrics(&s);
 	} else if (!strcmp(scenario, "deep")) {
 		deep(&s, number);
 	} else if (!strcmp(scenario, "random") || !strcmp(scenario, "spaced")) {

@@ -80,6 +80,14 @@ static int open_counter(struct metrics *m, const struct known *k, struct error *
 	return error_set(err, ERR_KERNEL, -code, "can't count '%s': %s", k->name, strerror(code));
 }
 
+static bool is_open(const struct metrics *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->nr; i++)
+		if (!strcmp(m->names[i], name))
+			return true;
+	return false;
+}
+
 int metrics_open(const char *const *names, size_t nr, struct metrics *ret, struct error *err)
 {
 	struct metrics m = { .nr_cpus = libbpf_num_possible_cpus() };
@@ -94,14 +102,18 @@ int metrics_open(const char *const *names, size_t nr, struct metrics *ret, struc
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr && !rc; i++) {
 		const struct known *k = find(names[i]);
+		uint32_t at = m.nr;
 
 		if (!k) {
 			rc = unknown_metric(names[i], err);
 			break;
 		}
-		m.names[i] = k->name;
-		m.units[i] = k->unit;
-		m.kinds[i] = k->kind == METRIC_COUNTER ? METRIC_COUNTER + m.nr_counters : k->kind;
+		/* named twice, counted once */
+		if (is_open(&m, k->name))
+			continue;
+		m.names[at] = k->name;
+		m.units[at] = k->unit;
+		m.kinds[at] = k->kind == METRIC_COUNTER ? METRIC_COUNTER + m.nr_counters : k->kind;
 		m.nr++;
 		if (k->kind == METRIC_COUNTER)
 			rc = open_counter(&m, k, err);

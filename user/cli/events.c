@@ -176,7 +176,7 @@ static int show(struct events_options *o)
 		o->query.timeline_id = session_timelines(s, &nr)->id;
 	rc = query_events(s, &o->query, &result, &err);
 	if (!rc) {
-		rc = o->json ? events_json(&o->query, &result, &err) : events_text(s, &o->query, &result, o->limit);
+		rc = o->json ? events_json(s, &o->query, &result, &err) : events_text(s, &o->query, &result, o->limit);
 		if (rc && !o->json)
 			error_set(&err, ERR_OTHER, rc, "out of memory while showing the events of '%s'", o->path);
 		query_result_free(&result);

@@ -2,6 +2,7 @@
 /* Events as JSON with the field names of Profiler 1.1. */
 #include "base/jsonout.h"
 #include "cli/events.h"
+#include "export/shown.h"
 
 static void put_interval(struct jsonout *j, uint64_t start_ns, uint64_t end_ns)
 {
@@ -70,7 +71,23 @@ static void put_detail(struct jsonout *j, int type, const struct event_detail *d
 	jsonout_close(j);
 }
 
-static void put_event(struct jsonout *j, const struct result_event *e, bool details)
+static void put_metrics(struct jsonout *j, const struct session *s, uint32_t id)
+{
+	const struct recording_info *info = session_info(s);
+	struct event_view view;
+	char key[METRIC_KEY];
+
+	if (!session_event(s, id, &view) || !view.metrics || !info->nr_metrics)
+		return;
+	jsonout_object(j, "metrics");
+	for (uint32_t i = 0; i < info->nr_metrics; i++) {
+		shown_metric(info, i, key);
+		jsonout_u64(j, key, view.metrics[i]);
+	}
+	jsonout_close(j);
+}
+
+static void put_event(struct jsonout *j, const struct session *s, const struct result_event *e, bool details)
 {
 	jsonout_object(j, NULL);
 	jsonout_u64(j, "type", e->type);
@@ -89,10 +106,12 @@ static void put_event(struct jsonout *j, const struct result_event *e, bool deta
 	}
 	if (details)
 		put_detail(j, e->type, e->detail);
+	if (e->has_tree)
+		put_metrics(j, s, e->id);
 	jsonout_close(j);
 }
 
-int events_json(const struct query *q, const struct query_result *r, struct error *err)
+int events_json(const struct session *s, const struct query *q, const struct query_result *r, struct error *err)
 {
 	bool details = q->mode == MODE_ALL || q->mode == MODE_REDUCE_UNIQUE_EVENTS;
 	struct outfile *f;
@@ -107,7 +126,7 @@ int events_json(const struct query *q, const struct query_result *r, struct erro
 		put_interval(&j, r->start_ns, r->end_ns);
 	jsonout_array(&j, "eventList");
 	for (size_t i = 0; i < r->nr; i++)
-		put_event(&j, &r->events[i], details);
+		put_event(&j, s, &r->events[i], details);
 	jsonout_close(&j);
 	jsonout_close(&j);
 	return outfile_commit(f, err);

@@ -123,13 +123,36 @@ static void some_ms(struct table *t, uint64_t ns)
 		table_text(t, "");
 }
 
+static struct table *tree_table(const struct recording_info *info)
+{
+	const char *titles[TABLE_MAX_COLUMNS] = { ">start ms", ">wall ms", ">self ms", ">overhead ms", ">blocked ms", ">hits" };
+	char metric[RECORD_MAX_METRICS][METRIC_TITLE];
+	size_t n = 6;
+
+	for (uint32_t i = 0; i < info->nr_metrics; i++)
+		titles[n++] = table_metric_title(info->metric_names[i], info->metric_units[i], metric[i]);
+	titles[n++] = ">id";
+	titles[n++] = "event";
+	return table_new(titles, n);
+}
+
+static void metric_cells(struct table *t, const struct session *s, uint32_t id)
+{
+	const struct recording_info *info = session_info(s);
+	struct event_view view;
+	bool any = info->nr_metrics && session_event(s, id, &view) && view.metrics;
+
+	for (uint32_t i = 0; i < info->nr_metrics; i++)
+		if (any)
+			table_metric(t, info->metric_units[i], view.metrics[i]);
+		else
+			table_text(t, "");
+}
+
 static int print_tree(const struct session *s, const struct query_result *r, size_t shown)
 {
-	static const char *const titles[] = {
-		">start ms", ">wall ms", ">self ms", ">overhead ms", ">blocked ms", ">hits", ">id", "event",
-	};
 	struct row *rows = malloc((r->nr + 1) * sizeof(*rows));
-	struct table *t = table_new(titles, COUNT(titles));
+	struct table *t = tree_table(session_info(s));
 	char text[8192];
 	int rc = rows ? 0 : -ENOMEM;
 
@@ -152,6 +175,7 @@ static int print_tree(const struct session *s, const struct query_result *r, siz
 			table_text(t, "");
 		else
 			table_count(t, e->hits);
+		metric_cells(t, s, e->id);
 		table_format(t, "%u", e->id);
 		describe(s, e, text + n, sizeof(text) - n);
 		table_text(t, text);

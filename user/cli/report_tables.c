@@ -36,7 +36,7 @@ static void sums_cells(struct table *t, const struct event_sums *sum, const stru
 	table_ms(t, sum->blocked_ns);
 	table_ms(t, sum->longest_ns);
 	for (uint32_t i = 0; i < info->nr_metrics; i++)
-		table_count(t, sum->metrics[i]);
+		table_metric(t, info->metric_units[i], sum->metrics[i]);
 }
 
 #define SUMS_COLUMNS 8	/* of sums_cells(), metrics aside */
@@ -46,13 +46,11 @@ static struct table *sums_table(const char *first, const struct recording_info *
 	const char *titles[TABLE_MAX_COLUMNS] = {
 		first, ">hits", ">total ms", ">±", ">self ms", "", ">overhead ms", ">blocked ms", ">longest ms",
 	};
-	char metric[RECORD_MAX_METRICS][64];
+	char metric[RECORD_MAX_METRICS][METRIC_TITLE];
 	size_t n = 1 + SUMS_COLUMNS;
 
-	for (uint32_t i = 0; i < info->nr_metrics && i < RECORD_MAX_METRICS; i++) {
-		snprintf(metric[i], sizeof(metric[i]), ">%s", info->metric_names[i]);
-		titles[n++] = metric[i];
-	}
+	for (uint32_t i = 0; i < info->nr_metrics; i++)
+		titles[n++] = table_metric_title(info->metric_names[i], info->metric_units[i], metric[i]);
 	if (last)
 		titles[n++] = last;
 	return table_new(titles, n);

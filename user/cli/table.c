@@ -139,6 +139,22 @@ const char *format_ms(uint64_t ns, char *ret)
 	return ret;
 }
 
+const char *table_metric_title(const char *name, const char *unit, char *ret)
+{
+	bool time = !strcmp(unit, "ns"), plain = !*unit || !strcmp(unit, "count");
+
+	snprintf(ret, METRIC_TITLE, ">%.60s%s%.20s", name, plain ? "" : " ", time ? "ms" : plain ? "" : unit);
+	return ret;
+}
+
+void table_metric(struct table *t, const char *unit, uint64_t v)
+{
+	if (strcmp(unit, "ns"))
+		table_count(t, v);
+	else
+		table_ms(t, v);
+}
+
 void table_count(struct table *t, uint64_t v)
 {
 	char text[32];

@@ -23,6 +23,10 @@ void table_text(struct table *t, const char *s);		/* NULL: an empty cell */
 void table_format(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_count(struct table *t, uint64_t v);		/* 1,234,567 */
 void table_ms(struct table *t, uint64_t ns);		/* 1,234.567: milliseconds */
+/* A metric's title, in ret of METRIC_TITLE bytes, and its cells: of nanoseconds as milliseconds, of others as counts. */
+#define METRIC_TITLE 96
+const char *table_metric_title(const char *name, const char *unit, char *ret);
+void table_metric(struct table *t, const char *unit, uint64_t v);
 /* Prints, if `show` is not 0, and frees. -ENOMEM. */
 int table_finish(struct table *t, FILE *f, size_t show);
 

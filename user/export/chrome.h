@@ -2,8 +2,8 @@
 /*
  * What the two profiles of the Chrome trace format share: items, their arguments, instants, operations, counters.
  * Every item has name, cat and args; only metadata has no ts; times are microseconds since the session began, plus
- * one, since DevTools ignores 0. No payload that differs from call to call stands in args: speedscope tells frames
- * apart by it.
+ * one, since DevTools ignores 0. No payload that differs from call to call stands in args, as speedscope tells frames
+ * apart by it; but metrics beside time do, which only recordings have that were asked for them.
  */
 #ifndef FRAMESCOPE_EXPORT_CHROME_H
 #define FRAMESCOPE_EXPORT_CHROME_H
@@ -22,7 +22,7 @@ struct chrome_tail {
 	const struct timeline *timeline;
 	uint32_t probe_flags;	/* probe << 8 | flags */
 	uint32_t nr;
-	char *text;
+	char *text;		/* up to where the event's metrics go */
 };
 
 struct exporter {

@@ -124,7 +124,6 @@ static void write_tail(struct exporter *x, const struct export_event *e, const c
 	if (!strcmp(name, "UpdateLayoutTree"))
 		emit_text(out, "\"elementCount\":\"not recorded\",");
 	chrome_data(x, out, name, e->view.detail, e->timeline, e->view.type, e->view.flags, true);
-	emit_text(out, "}}");
 	if (out->error)
 		x->out.error = out->error;
 }
@@ -137,7 +136,7 @@ static size_t slot_of(const struct export_event *e)
 	return h * 0x9e3779b97f4a7c15ull >> 40 & (CHROME_TAILS - 1);
 }
 
-void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat)
+static void cached_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat)
 {
 	struct chrome_tail *slot = &x->tails[slot_of(e)];
 	uint32_t probe_flags = (uint32_t)e->view.probe << 8 | e->view.flags;
@@ -161,6 +160,13 @@ void chrome_tail(struct exporter *x, const struct export_event *e, const char *n
 					      .probe_flags = probe_flags, .nr = x->scratch.nr, .text = text };
 	}
 	emit_bytes(&x->out, slot->text, slot->nr);
+}
+
+void chrome_tail(struct exporter *x, const struct export_event *e, const char *name, const char *cat)
+{
+	cached_tail(x, e, name, cat);
+	shown_metrics(&x->out, &x->in, &e->view);
+	emit_text(&x->out, "}}");
 }
 
 /*

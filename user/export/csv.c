@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* CSV (RFC 4180, with plain newlines): a row per event, mark, loss and note; times in nanoseconds. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/text.h"
 #include "export/emit.h"
@@ -16,24 +17,6 @@ static void free_state(struct exporter *x)
 {
 	emit_close(&x->out);
 	free(x);
-}
-
-static int begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret)
-{
-	struct exporter *x = calloc(1, sizeof(*x));
-
-	if (!x)
-		return -ENOMEM;
-	export_input_open(&x->in, s, opt);
-	if (emit_open(&x->out, f)) {
-		free_state(x);
-		return -ENOMEM;
-	}
-	emit_text(&x->out, "kind,id,parent,timeline,depth,pid,tid,type,name,start_ns,end_ns,time_ns,overhead_ns,"
-			   "blocked_ns,aggregated_time_ns,aggregated_overhead_ns,hits,child_count,url,selector,event,"
-			   "label,x,y,w,h,ox,oy,line,column,thread_type,script_type,flags\n");
-	*ret = x;
-	return x->out.error;
 }
 
 /*
@@ -126,6 +109,48 @@ static void columns_of_detail(struct exporter *x, const struct event_detail *d)
 	column(x, shown_script_type(d->script_type));
 }
 
+/* The end of a row: the metrics of an event that has them; else their columns are empty. */
+static void last_columns(struct exporter *x, const uint64_t *metrics)
+{
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++) {
+		emit_text(&x->out, ",");
+		if (metrics)
+			emit_u64(&x->out, metrics[i]);
+	}
+	emit_text(&x->out, "\n");
+}
+
+/* A metric's column has a prefix, so that none can be taken for one of the others: they always stand first. */
+static void header(struct exporter *x)
+{
+	char name[METRIC_KEY + 16];
+
+	emit_text(&x->out, "kind,id,parent,timeline,depth,pid,tid,type,name,start_ns,end_ns,time_ns,overhead_ns,"
+			   "blocked_ns,aggregated_time_ns,aggregated_overhead_ns,hits,child_count,url,selector,event,"
+			   "label,x,y,w,h,ox,oy,line,column,thread_type,script_type,flags");
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++) {
+		snprintf(name, sizeof(name), "metrics.%s", x->in.metric_keys[i]);
+		column_n(x, name, strlen(name));
+	}
+	emit_text(&x->out, "\n");
+}
+
+static int begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret)
+{
+	struct exporter *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return -ENOMEM;
+	export_input_open(&x->in, s, opt);
+	if (emit_open(&x->out, f)) {
+		free_state(x);
+		return -ENOMEM;
+	}
+	header(x);
+	*ret = x;
+	return x->out.error;
+}
+
 static int event(struct exporter *x, const struct export_event *e)
 {
 	const struct event_view *v = &e->view;
@@ -150,7 +175,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	column_u64(x, v->child_count);
 	columns_of_detail(x, v->detail);
 	column(x, shown_flags(v->flags, words, sizeof(words)));
-	emit_text(&x->out, "\n");
+	last_columns(x, v->metrics);
 	return x->out.error;
 }
 
@@ -167,7 +192,8 @@ static int mark(struct exporter *x, const struct session_mark *m)
 	column_u64(x, m->ts_ns);
 	empty_columns(x, 7);
 	columns_of_detail(x, m->detail);
-	emit_text(&x->out, ",\n");
+	empty_columns(x, 1);
+	last_columns(x, NULL);
 	return x->out.error;
 }
 
@@ -182,7 +208,7 @@ static int loss(struct exporter *x, const struct session_loss *l)
 	empty_columns(x, 5);
 	column_u64(x, (uint64_t)l->begins + l->ends + l->marks);
 	empty_columns(x, 16);
-	emit_text(&x->out, "\n");
+	last_columns(x, NULL);
 	return x->out.error;
 }
 
@@ -195,7 +221,7 @@ static int note(struct exporter *x, const struct session_note *n)
 	empty_columns(x, 10);
 	column(x, n->text);
 	empty_columns(x, 11);
-	emit_text(&x->out, "\n");
+	last_columns(x, NULL);
 	return x->out.error;
 }
 

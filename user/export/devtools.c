@@ -112,12 +112,27 @@ static void property(struct emit *out, const char *key, const char *text, size_t
 	emit_text(out, "]");
 }
 
-static void properties(struct exporter *x, struct emit *out, const struct event_detail *d, int type)
+static void metric_properties(struct exporter *x, struct emit *out, const uint64_t *metrics)
 {
+	const struct recording_info *info = x->in.info;
+	char text[64];
+
+	for (uint32_t i = 0; metrics && i < info->nr_metrics; i++) {
+		const char *unit = info->metric_units[i];
+		bool plain = !strcmp(unit, "count");
+
+		snprintf(text, sizeof(text), "%llu%s%.24s", (unsigned long long)metrics[i], plain ? "" : " ", plain ? "" : unit);
+		property(out, info->metric_names[i], text, strlen(text));
+	}
+}
+
+static void properties(struct exporter *x, struct emit *out, const struct event_view *v)
+{
+	const struct event_detail *d = v->detail;
 	const char *selector = shown_text(&x->in.opt, d->selector), *label = shown_text(&x->in.opt, d->label);
 
 	emit_text(out, "\"properties\":[[\"event type\",");
-	emit_json(out, event_type_name(type));
+	emit_json(out, event_type_name(v->type));
 	emit_text(out, "]");
 	if (d->url)
 		property(out, "URL", d->url, shown_url(&x->in.opt, d->url));
@@ -127,6 +142,7 @@ static void properties(struct exporter *x, struct emit *out, const struct event_
 		property(out, "event", d->event_name, strlen(d->event_name));
 	if (label)
 		property(out, "label", label, strlen(label));
+	metric_properties(x, out, v->metrics);
 	emit_text(out, "]");
 }
 
@@ -145,7 +161,7 @@ static void track_detail(struct exporter *x, const struct export_event *e)
 	emit_text(out, ",\"trackGroup\":\"framescope\",\"color\":");
 	emit_json(out, e->view.type == EVENT_CSS_SELECTOR_MATCHING ? "tertiary" : "secondary");
 	emit_text(out, ",");
-	properties(x, out, e->view.detail, e->view.type);
+	properties(x, out, &e->view);
 	emit_text(out, "}}");
 }
 
@@ -172,6 +188,7 @@ static void track_entry(struct exporter *x, const struct export_event *e, uint64
 			emit_json_n(&x->out, x->scratch.data, x->scratch.nr);
 			emit_text(&x->out, ",");
 			chrome_data(x, &x->out, label, e->view.detail, e->timeline, e->view.type, e->view.flags, false);
+			shown_metrics(&x->out, &x->in, &e->view);
 		}
 		emit_text(&x->out, "}}");
 	}

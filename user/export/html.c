@@ -84,7 +84,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	return x->out.error;
 }
 
-/* Eleven numbers each, starts as differences. */
+/* Eleven numbers each and the metrics' (null: it has none), starts as differences. */
 static int event(struct exporter *x, const struct export_event *e)
 {
 	const struct event_view *v = &e->view;
@@ -120,6 +120,11 @@ static int event(struct exporter *x, const struct export_event *e)
 	/* 0: no more details fit */
 	html_number(x, detail == TRIE_NONE ? 0 : detail + 1);
 	html_number(x, v->hits);
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++)
+		if (v->metrics)
+			html_number(x, v->metrics[i]);
+		else
+			emit_text(&x->out, ",null");
 	return x->out.error;
 }
 

@@ -91,7 +91,15 @@ void html_info(struct exporter *x)
 	member_i64(x, &more, "unwound", c->unwound);
 	member_i64(x, &more, "clipped", c->clipped);
 	member(x, &more, "incomplete", session_incomplete(x->in.s, what, sizeof(what)));
-	emit_text(&x->out, "},\n\"types\":[null");
+	emit_text(&x->out, "},\n\"metrics\":[");
+	for (uint32_t i = 0; i < info->nr_metrics; i++) {
+		emit_string(&x->out, i ? ",[" : "[");
+		text(x, info->metric_names[i]);
+		emit_text(&x->out, ",");
+		text(x, info->metric_units[i]);
+		emit_text(&x->out, "]");
+	}
+	emit_text(&x->out, "],\n\"types\":[null");
 	for (int type = 1; type < EVENT_TYPE_END; type++) {
 		emit_text(&x->out, ",");
 		text(x, event_type_name(type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Look-ups in a session's tables, safe against what a damaged recording refers to. */
-#include "export/input.h"
+#include "export/shown.h"
 
 void export_input_open(struct export_input *in, const struct session *s, const struct export_options *opt)
 {
@@ -9,6 +9,8 @@ void export_input_open(struct export_input *in, const struct session *s, const s
 	in->procs = session_processes(s, &in->nr_procs);
 	in->threads = session_threads(s, &in->nr_threads);
 	in->timelines = session_timelines(s, &in->nr_timelines);
+	for (uint32_t i = 0; i < in->info->nr_metrics; i++)
+		shown_metric(in->info, i, in->metric_keys[i]);
 }
 
 const struct recording_probe *input_probe(const struct export_input *in, uint16_t probe)

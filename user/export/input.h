@@ -5,6 +5,8 @@
 
 #include "export/export.h"
 
+#define METRIC_KEY 96
+
 struct export_input {
 	const struct session *s;
 	struct export_options opt;
@@ -14,6 +16,7 @@ struct export_input {
 	const struct recording_thread *threads;
 	const struct timeline *timelines;
 	size_t nr_probes, nr_procs, nr_threads, nr_timelines;
+	char metric_keys[RECORD_MAX_METRICS][METRIC_KEY];	/* of info->nr_metrics: see shown_metric() */
 };
 
 void export_input_open(struct export_input *in, const struct session *s, const struct export_options *opt);

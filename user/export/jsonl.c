@@ -122,23 +122,6 @@ static void members_of_detail(struct exporter *x, const struct event_detail *d)
 	emit_member(&x->out, "script_type", shown_script_type(d->script_type));
 }
 
-static void metrics(struct exporter *x, const struct event_view *v)
-{
-	const struct recording_info *info = x->in.info;
-
-	if (!v->metrics || !info->nr_metrics)
-		return;
-	emit_text(&x->out, ",\"metrics\":{");
-	for (uint32_t i = 0; i < info->nr_metrics; i++) {
-		if (i)
-			emit_text(&x->out, ",");
-		emit_json(&x->out, info->metric_names[i]);
-		emit_text(&x->out, ":");
-		emit_u64(&x->out, v->metrics[i]);
-	}
-	emit_text(&x->out, "}");
-}
-
 static int event(struct exporter *x, const struct export_event *e)
 {
 	const struct event_view *v = &e->view;
@@ -162,7 +145,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	emit_member_u64(&x->out, "hits", v->hits);
 	emit_member_u64(&x->out, "child_count", v->child_count);
 	members_of_detail(x, v->detail);
-	metrics(x, v);
+	shown_metrics(&x->out, &x->in, v);
 	if (*shown_flags(v->flags, words, sizeof(words)))
 		emit_member(&x->out, "flags", words);
 	emit_text(&x->out, "}\n");

@@ -110,6 +110,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	if (e->timeline->frame_id)
 		perfetto_note_uint(x, NOTE_FRAME, e->timeline->frame_id);
 	perfetto_note_detail(x, v->detail);
+	perfetto_note_metrics(x, v->metrics);
 	if (*shown_flags(v->flags, words, sizeof(words)))
 		perfetto_note_flags(x, words);
 	if (e->overlapping) {

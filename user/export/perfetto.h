@@ -21,10 +21,10 @@ enum track_kind { TRACK_PROCESS = 1, TRACK_THREAD, TRACK_SUMS, TRACK_FRAME, TRAC
 		  TRACK_GLOBAL };
 enum event_kind { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 
-/* Names of annotations: their iid is the index here plus one. */
+/* Names of annotations: their iid is the index here plus one. Those of metrics, which stand below one of them, follow. */
 enum annotation { NOTE_TYPE, NOTE_SELF, NOTE_OVERHEAD, NOTE_BLOCKED, NOTE_HITS, NOTE_FRAME, NOTE_URL, NOTE_SELECTOR,
 		  NOTE_EVENT, NOTE_LABEL, NOTE_LINE, NOTE_COLUMN, NOTE_X, NOTE_Y, NOTE_W, NOTE_H, NOTE_OX, NOTE_OY,
-		  NOTE_THREAD_TYPE, NOTE_SCRIPT_TYPE, NOTE_FLAGS, NOTE_LAST, NOTE_END };
+		  NOTE_THREAD_TYPE, NOTE_SCRIPT_TYPE, NOTE_FLAGS, NOTE_LAST, NOTE_METRICS, NOTE_END };
 
 struct string_slot { const char *text; uint64_t iid; };
 
@@ -43,6 +43,7 @@ struct exporter {
 	/* annotations of the event that is being written */
 	Perfetto__DebugAnnotation notes[NOTE_END], *note_ptrs[NOTE_END];
 	size_t nr_notes;
+	Perfetto__DebugAnnotation metrics[RECORD_MAX_METRICS], *metric_ptrs[RECORD_MAX_METRICS];
 	Perfetto__InternedString fresh[NOTE_END], *fresh_ptrs[NOTE_END];
 	size_t nr_fresh;
 };
@@ -68,6 +69,7 @@ void perfetto_track(struct exporter *x, Perfetto__TrackDescriptor *track, uint64
 void perfetto_note_uint(struct exporter *x, enum annotation name, uint64_t v);
 void perfetto_note_word(struct exporter *x, enum annotation name, const char *text);	/* NULL: nothing */
 void perfetto_note_flags(struct exporter *x, char *words);	/* kept until the event is written */
+void perfetto_note_metrics(struct exporter *x, const uint64_t *metrics);	/* NULL: nothing */
 void perfetto_note_detail(struct exporter *x, const struct event_detail *d);
 void perfetto_event(struct exporter *x, Perfetto__TrackEvent *event, enum event_kind type, uint64_t ts_ns, uint64_t track);
 /* An event named after its probe. */

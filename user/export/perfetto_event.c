@@ -5,13 +5,18 @@
 #include "export/perfetto.h"
 #include "export/shown.h"
 
+static void annotation_init(Perfetto__DebugAnnotation *a, uint32_t name)
+{
+	perfetto__debug_annotation__init(a);
+	a->has_name_iid = 1;
+	a->name_iid = name + 1;
+}
+
 static Perfetto__DebugAnnotation *note(struct exporter *x, enum annotation name)
 {
 	Perfetto__DebugAnnotation *a = &x->notes[x->nr_notes++];
 
-	perfetto__debug_annotation__init(a);
-	a->has_name_iid = 1;
-	a->name_iid = name + 1;
+	annotation_init(a, name);
 	return a;
 }
 
@@ -67,6 +72,23 @@ void perfetto_note_word(struct exporter *x, enum annotation name, const char *te
 void perfetto_note_flags(struct exporter *x, char *words)
 {
 	note(x, NOTE_FLAGS)->string_value = words;
+}
+
+void perfetto_note_metrics(struct exporter *x, const uint64_t *metrics)
+{
+	Perfetto__DebugAnnotation *a;
+
+	if (!metrics || !x->in.info->nr_metrics)
+		return;
+	a = note(x, NOTE_METRICS);
+	a->dict_entries = x->metric_ptrs;
+	a->n_dict_entries = x->in.info->nr_metrics;
+	for (uint32_t i = 0; i < x->in.info->nr_metrics; i++) {
+		annotation_init(&x->metrics[i], NOTE_END + i);
+		x->metrics[i].has_uint_value = 1;
+		x->metrics[i].uint_value = metrics[i];
+		x->metric_ptrs[i] = &x->metrics[i];
+	}
 }
 
 void perfetto_note_detail(struct exporter *x, const struct event_detail *d)

@@ -8,6 +8,7 @@
 static const char *const annotation_names[NOTE_END] = {
 	"event_type", "self_ns", "overhead_ns", "blocked_ns", "hits", "frame", "url", "selector", "event", "label",
 	"line", "column", "x", "y", "w", "h", "ox", "oy", "thread_type", "script_type", "flags", "last_ns",
+	"metrics",
 };
 
 void perfetto_packet(struct exporter *x, Perfetto__TracePacket *packet)
@@ -41,7 +42,7 @@ static int put_state(struct exporter *x)
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__InternedData interned = PERFETTO__INTERNED_DATA__INIT;
-	size_t nr = 2 * x->in.nr_probes + NOTE_END;
+	size_t nr_notes = NOTE_END + x->in.info->nr_metrics, nr = 2 * x->in.nr_probes + nr_notes;
 	Perfetto__InternedName *names = calloc(nr, sizeof(*names)), **ptrs = calloc(nr, sizeof(*ptrs));
 
 	if (!names || !ptrs) {
@@ -51,15 +52,16 @@ static int put_state(struct exporter *x)
 	}
 	for (size_t i = 0; i < nr; i++) {
 		size_t probe = i < 2 * x->in.nr_probes ? i / 2 : 0;
+		size_t note = i - 2 * x->in.nr_probes;	/* where it is one */
 		const char *name;
 
 		if (i >= 2 * x->in.nr_probes)
-			name = annotation_names[i - 2 * x->in.nr_probes];
+			name = note < NOTE_END ? annotation_names[note] : x->in.metric_keys[note - NOTE_END];
 		else
 			name = i % 2 ? x->in.probes[probe].category : x->in.probes[probe].label;
 		perfetto__interned_name__init(&names[i]);
 		names[i].has_iid = 1;
-		names[i].iid = i >= 2 * x->in.nr_probes ? i - 2 * x->in.nr_probes + 1 : probe + 1;
+		names[i].iid = i >= 2 * x->in.nr_probes ? note + 1 : probe + 1;
 		names[i].name = (char *)name;
 	}
 	/* pointers: event names, then categories, then annotation names */
@@ -74,7 +76,7 @@ static int put_state(struct exporter *x)
 	interned.event_categories = ptrs + x->in.nr_probes;
 	interned.n_event_categories = x->in.nr_probes;
 	interned.debug_annotation_names = ptrs + 2 * x->in.nr_probes;
-	interned.n_debug_annotation_names = NOTE_END;
+	interned.n_debug_annotation_names = nr_notes;
 	defaults.has_timestamp_clock_id = 1;
 	defaults.timestamp_clock_id = CLOCK_MONOTONIC_ID;
 	packet.trace_packet_defaults = &defaults;

@@ -2,6 +2,7 @@
 /* Words for events, and redaction. */
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "export/shown.h"
 
 size_t shown_url(const struct export_options *opt, const char *url)
@@ -128,6 +129,43 @@ const char *shown_flags(unsigned int flags, char *buf, size_t n)
 		if (flags & names[i].flag && fill < n)
 			fill += snprintf(buf + fill, n - fill, "%s%s", fill ? "," : "", names[i].name);
 	return buf;
+}
+
+static bool same_metric(const struct recording_info *info, uint32_t a, uint32_t b)
+{
+	return !strcmp(info->metric_names[a], info->metric_names[b]) && !strcmp(info->metric_units[a], info->metric_units[b]);
+}
+
+void shown_metric(const struct recording_info *info, uint32_t i, char *buf)
+{
+	const char *unit = info->metric_units[i];
+	bool plain = !*unit || !strcmp(unit, "count");
+	size_t n;
+
+	snprintf(buf, METRIC_KEY, "%.60s%s%.20s", info->metric_names[i], plain ? "" : "_", plain ? "" : unit);
+	n = text_valid_prefix(buf, strlen(buf));
+	buf[n] = '\0';
+	/* an imported profile may name one twice */
+	for (uint32_t before = 0; before < i; before++)
+		if (same_metric(info, before, i)) {
+			snprintf(buf + n, METRIC_KEY - n, "_%u", i + 1);
+			break;
+		}
+}
+
+void shown_metrics(struct emit *out, const struct export_input *in, const struct event_view *v)
+{
+	if (!v->metrics || !in->info->nr_metrics)
+		return;
+	emit_text(out, ",\"metrics\":{");
+	for (uint32_t i = 0; i < in->info->nr_metrics; i++) {
+		if (i)
+			emit_text(out, ",");
+		emit_json(out, in->metric_keys[i]);
+		emit_text(out, ":");
+		emit_u64(out, v->metrics[i]);
+	}
+	emit_text(out, "}");
 }
 
 void shown_incomplete(struct emit *out, const struct session *s, const char *key)

@@ -4,7 +4,7 @@
 #define FRAMESCOPE_EXPORT_SHOWN_H
 
 #include "export/emit.h"
-#include "export/export.h"
+#include "export/input.h"
 
 /* How much of the URL may be shown: all, or its scheme and host. */
 size_t shown_url(const struct export_options *opt, const char *url);
@@ -25,6 +25,14 @@ const char *shown_script_type(int type);
 const char *shown_marker(int type);
 /* Comma-separated names of EV_* flags that say something about the quality of the event, "" for none. buf: >= 96 bytes. */
 const char *shown_flags(unsigned int flags, char *buf, size_t n);
+
+/*
+ * A metric beside time as a key: its name, and its unit behind it unless that is a mere count: "page-faults",
+ * "cpu-clock_ns". Both stand in the recording; no two metrics of one have the same key. buf: METRIC_KEY bytes.
+ */
+void shown_metric(const struct recording_info *info, uint32_t i, char *buf);
+/* ,"metrics":{…} with what the whole call had, what it called included; nothing if the event carries none. */
+void shown_metrics(struct emit *out, const struct export_input *in, const struct event_view *v);
 
 /* A member `key` that says what is missing of the recording, if something is. */
 void shown_incomplete(struct emit *out, const struct session *s, const char *key);

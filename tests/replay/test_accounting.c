@@ -414,6 +414,26 @@ static void test_cpu_unknown(void **state)
 	assert_int_equal(ns, 44);
 }
 
+/* A process that began while a server waited for the session has a past that isn't part of it. */
+static void test_cpu_before(void **state)
+{
+	struct replay r = begin();
+	uint64_t ns;
+
+	(void)state;
+	replay_process(&r, 200, "child", 0);
+	r.processes[r.nr_processes - 1].start_ns = REPLAY_BEGIN_NS - 40;
+	stream_cpu(&r.stream, 200, REPLAY_BEGIN_NS, 30, false);
+	stream_cpu(&r.stream, 200, REPLAY_BEGIN_NS + 90, 33, true);
+	assert_true(cpu_of(&r, 200, &ns));
+	assert_int_equal(ns, 3);
+	r = begin();
+	replay_process(&r, 200, "child", 0);
+	r.processes[r.nr_processes - 1].start_ns = REPLAY_BEGIN_NS - 40;
+	stream_cpu(&r.stream, 200, REPLAY_BEGIN_NS + 90, 33, true);
+	assert_false(cpu_of(&r, 200, &ns));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,7 +443,7 @@ int main(void)
 		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),
 		cmocka_unit_test(test_known_overhead),
 		cmocka_unit_test(test_script_caller), cmocka_unit_test(test_overhead_flag), cmocka_unit_test(test_hits),
-		cmocka_unit_test(test_metrics), cmocka_unit_test(test_cpu), cmocka_unit_test(test_cpu_unknown),
+		cmocka_unit_test(test_metrics), cmocka_unit_test(test_cpu), cmocka_unit_test(test_cpu_unknown), cmocka_unit_test(test_cpu_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,9 +149,13 @@ int collector_begin(struct collector *c, struct recording_writer *w)
 	memset(c->ends, 0, sizeof(c->ends));
 	c->nr_tids = 0;
 	c->write_failed = false;
-	for (size_t i = 0; i < c->follow->nr && !rc; i++)
-		if (!c->follow->p[i].end_ns)
-			rc = follow_write(&c->follow->p[i], w);
+	for (size_t i = 0; i < c->follow->nr && !rc; i++) {
+		struct tracked *t = &c->follow->p[i];
+
+		t->start_ns = 0;	/* before this recording */
+		if (!t->end_ns)
+			rc = follow_write(t, w);
+	}
 	return rc;
 }
 

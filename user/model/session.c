@@ -67,6 +67,7 @@ bool session_process_cpu_ns(const struct session *s, uint32_t process, uint64_t 
 {
 	const struct session_cpu *first = NULL, *last = NULL;
 	uint64_t from;
+	bool young;	/* all that it ever ran, it ran in this session */
 
 	if (process >= s->tables.processes.nr)
 		return false;
@@ -80,9 +81,11 @@ bool session_process_cpu_ns(const struct session *s, uint32_t process, uint64_t 
 		if (!last || c->ts_ns >= last->ts_ns)
 			last = c;
 	}
-	if (!last || (first == last && !s->tables.processes.items[process].start_ns))
+	/* a server's processes may have started while it waited for this session */
+	young = s->tables.processes.items[process].start_ns >= max_u64(s->tables.info.begin_ns, 1);
+	if (!last || (first == last && !young))
 		return false;
-	from = s->tables.processes.items[process].start_ns ? 0 : first->cpu_ns;
+	from = young ? 0 : first->cpu_ns;
 	*ret_ns = last->cpu_ns > from ? last->cpu_ns - from : 0;
 	return true;
 }

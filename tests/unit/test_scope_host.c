@@ -388,6 +388,43 @@ static void test_stop_takes_time(void **state)
 	world_close(&w);
 }
 
+/* A StopProfiler that Disable overtakes is answered, too; Connect and Disconnect begin anew, and Connect's answer is
+ * the next thing that comes: dragonkeeper takes that for it. */
+static void test_stop_overtaken(void **state)
+{
+	static const struct { uint32_t command; const char *json; bool answered; } rows[] = {
+		{ 6, "[\"profiler\"]", true }, { 4, "[]", true }, { 3, "[\"json\"]", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct answer a;
+		struct world w;
+		struct peer p;
+
+		world_open(&w, NULL);
+		peer_ready(&w, &p);
+		w.fake.late = true;
+		expect(&w, &p, "profiler", 1, "[1,1]", "[1]");
+		peer_command(&p, "profiler", 2, FORMAT_JSON, 4001, "[1]", 3);
+		peer_command(&p, "scope", rows[i].command, FORMAT_JSON, 4002, rows[i].json, strlen(rows[i].json));
+		if (rows[i].answered) {
+			a = peer_next(&w, &p);
+			assert_int_equal(a.type, STP_ERROR);
+			assert_int_equal(a.m->tag, 4001);
+			assert_int_equal(a.m->status, STATUS_SERVICE_NOT_ENABLED);
+			answer_free(&a);
+		}
+		a = peer_next(&w, &p);
+		assert_int_equal(a.type, STP_RESPONSE);
+		assert_int_equal(a.m->tag, 4002);
+		answer_free(&a);
+		assert_false(w.fake.stopped[1]);
+		peer_close(&p);
+		world_close(&w);
+	}
+}
+
 /* Answers that are made on another thread are the same, and keep their order. */
 static void test_large_queries(void **state)
 {
@@ -706,7 +743,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_profiler),
 		cmocka_unit_test(test_empty_window),
-		cmocka_unit_test(test_stop_takes_time),
+		cmocka_unit_test(test_stop_takes_time), cmocka_unit_test(test_stop_overtaken),
 		cmocka_unit_test(test_large_queries),
 		cmocka_unit_test(test_leaving),
 		cmocka_unit_test(test_quit),

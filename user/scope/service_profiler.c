@@ -39,10 +39,17 @@ static void drop_session(struct client *c, struct owned_session *s)
 	*s = c->sessions[--c->nr_sessions];
 }
 
+/* Who waits for a session that goes is told so. Not where a client begins anew with Connect: it is connected no more. */
 static void disabled(struct client *c)
 {
-	while (c->nr_sessions)
-		drop_session(c, &c->sessions[c->nr_sessions - 1]);
+	while (c->nr_sessions) {
+		struct owned_session *s = &c->sessions[c->nr_sessions - 1];
+
+		if (s->pending && c->connected)
+			client_fail(c, &s->pending->request, STATUS_SERVICE_NOT_ENABLED,
+				    "The service was disabled before the session was ready");
+		drop_session(c, s);
+	}
 	free(c->sessions);
 	c->sessions = NULL;
 }

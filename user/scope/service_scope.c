@@ -26,8 +26,9 @@ static void run_connect(struct client *c, const struct request *r, const Protobu
 		client_fail(c, r, STATUS_BAD_REQUEST, "The format can be 'protobuf' or 'json'");
 		return;
 	}
+	/* the answer goes first, dragonkeeper takes whatever comes next for it: no event and no late answer before that */
+	c->connected = false;
 	client_reset(c);
-	/* the answer goes first: dragonkeeper takes whatever comes next for it */
 	client_reply_default(c, r);
 	c->connected = true;
 	c->event_format = format;

@@ -246,6 +246,22 @@ def memory_bound():
 
 
 @tests
+def memory_of_what_is_being_built():
+    """a session that is being built counts before it is there"""
+    with Page() as page, serve(page, "--memory", "32") as s:
+        c = s.ready("protobuf")
+        sid = start(c)
+        page.tell("work 30000")  # half of the memory
+        first = c.start("profiler", "StopProfiler", sessionID=sid)
+        sid = start(c)
+        page.tell("work 50000")  # would fit into all of it
+        c.finish(first)
+        timelines = stop(c, sid)
+        sums = {e["type"]: e["hits"] for e in events(c, sid, timelines[0], mode=2)}
+        check(1000 < sums[7] < 50000, "%d of 50000 reflows were recorded" % sums[7])
+
+
+@tests
 def target_ends():
     """when the target ends its window is closed, the session can be had, and the server ends with its last client"""
     with Page() as page, serve(page) as s:

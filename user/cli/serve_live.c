@@ -27,6 +27,7 @@ struct live_session {
 	enum { LIVE_RUNNING, LIVE_STOPPING, LIVE_BUILDING, LIVE_STOPPED } state;
 	struct recorder_result early;	/* it ended by itself, before anybody stopped it */
 	bool has_early;
+	uint64_t expected;	/* bytes that it will take, until it is built */
 	struct build *build;
 	struct session *session;
 	void (*done)(void *ctx, const struct session *s, const struct error *err);
@@ -64,12 +65,13 @@ static struct live_session *find_session(struct live *l, uint32_t id)
 	return s;
 }
 
+/* By the sessions that there are and those that are being made. */
 static size_t used_bytes(const struct live *l)
 {
-	size_t n = 0;
+	size_t n = recorder_settle(l->recorder);
 
 	for (const struct live_session *s = l->sessions; s; s = s->next)
-		n += s->session ? session_memory(s->session) : 0;
+		n += s->session ? session_memory(s->session) : s->has_early ? s->early.bytes : s->expected;
 	return n;
 }
 
@@ -173,6 +175,7 @@ static size_t live_windows(void *arg, const struct scope_window **ret, uint32_t 
 static void give(struct live_session *s, const struct error *err)
 {
 	s->state = LIVE_STOPPED;
+	s->expected = 0;
 	s->done(s->ctx, s->session, err);	/* may discard it */
 }
 
@@ -182,6 +185,7 @@ static void build(struct live *l, struct live_session *s, const struct recorder_
 	struct error err = r->err;
 
 	s->state = LIVE_BUILDING;
+	s->expected = r->bytes;
 	if (r->fd < 0 || build_start(r->fd, r->begin_ns, l->event_fd, &s->build, &err)) {
 		s->build = NULL;
 		give(s, &err);
@@ -255,12 +259,14 @@ static int live_start(void *arg, int mode, uint32_t window, uint32_t *ret_id, st
 	struct live *l = arg;
 	struct live_session *s;
 	uint32_t pid = 0;
+	size_t used;
 	int rc;
 
 	for (s = l->sessions; s; s = s->next)
 		if (s->state == LIVE_RUNNING)
 			return error_set(err, ERR_USAGE, -EBUSY, "The profiler is running already");
-	if (used_bytes(l) > l->max_bytes - l->max_bytes / NEEDED_PART)
+	used = used_bytes(l);
+	if (used > l->max_bytes - l->max_bytes / NEEDED_PART)
 		return error_set(err, ERR_OTHER, -ENOMEM, "The sessions take all of the memory that they may have: release some "
 				 "with ReleaseSession, or allow more with --memory");
 	for (size_t i = 0; i < l->nr_windows; i++)
@@ -270,7 +276,7 @@ static int live_start(void *arg, int mode, uint32_t window, uint32_t *ret_id, st
 	if (!s)
 		return error_set(err, ERR_OTHER, -ENOMEM, "No memory for a session");
 	s->id = l->last_id + 1;
-	rc = recorder_start(l->recorder, mode, s->id, pid, l->max_bytes - used_bytes(l), err);
+	rc = recorder_start(l->recorder, mode, s->id, pid, l->max_bytes - used, err);
 	if (rc) {
 		free(s);
 		return rc;

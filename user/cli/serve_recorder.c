@@ -132,6 +132,16 @@ static void publish(struct recorder *r, const struct recorder_result *result)
 	signal_fd(r->opt.event_fd);
 }
 
+/* What has been recorded so far, as a session: about. */
+static uint64_t session_bytes(const struct recorder *r)
+{
+	struct capture_status status;
+	uint64_t written = recording_writer_bytes(r->writer);
+
+	capture_get_status(r->capture, &status);
+	return status.events * EVENT_BYTES > written ? status.events * EVENT_BYTES : written;
+}
+
 static void end_recording(struct recorder *r, bool full)
 {
 	struct recorder_result result = { .id = r->id, .fd = -1, .full = full };
@@ -143,6 +153,7 @@ static void end_recording(struct recorder *r, bool full)
 	if (rc) {
 		recording_writer_abort(r->writer);
 	} else {
+		result.bytes = session_bytes(r);
 		/* what was waited for and never came: a session without events, from the end on */
 		result.begin_ns = r->waiting ? info.end_ns : r->begin_ns;
 		if (result.begin_ns) {
@@ -221,12 +232,7 @@ static void look_at_windows(struct recorder *r)
 
 static void end_if_full(struct recorder *r)
 {
-	struct capture_status status;
-
-	if (!r->writer || r->waiting)
-		return;
-	capture_get_status(r->capture, &status);
-	if (recording_writer_bytes(r->writer) > r->max_bytes || status.events > r->max_bytes / EVENT_BYTES)
+	if (r->writer && !r->waiting && session_bytes(r) > r->max_bytes)
 		end_recording(r, true);
 }
 
@@ -320,6 +326,19 @@ int recorder_start(struct recorder *r, int mode, uint32_t id, uint32_t pid, uint
 void recorder_stop(struct recorder *r)
 {
 	give_order(r, ORDER_STOP, false, NULL);
+}
+
+uint64_t recorder_settle(struct recorder *r)
+{
+	uint64_t bytes = 0;
+
+	pthread_mutex_lock(&r->lock);
+	while (r->order != ORDER_NONE)
+		pthread_cond_wait(&r->obeyed, &r->lock);
+	for (const struct queued *q = r->results; q; q = q->next)
+		bytes += q->result.bytes;
+	pthread_mutex_unlock(&r->lock);
+	return bytes;
 }
 
 void recorder_abort(struct recorder *r)

@@ -16,6 +16,7 @@ struct recorder_result {
 	int fd;			/* ready for recording_open_fd(); the taker's to close. -1: there is none, see err */
 	struct error err;
 	uint64_t begin_ns;	/* URL mode: the navigation; what stands before it is not part of the session. Else 0 */
+	uint64_t bytes;		/* what it will take as a session, about */
 	bool full;		/* ended by itself since it took all the memory that it may have */
 };
 
@@ -35,6 +36,8 @@ int recorder_start(struct recorder *r, int mode, uint32_t id, uint32_t pid, uint
 		   struct error *err);
 /* Ends recording; the result comes later. */
 void recorder_stop(struct recorder *r);
+/* Waits for a recording that is to end, and says how much memory those that weren't taken yet will take as sessions. */
+uint64_t recorder_settle(struct recorder *r);
 /* Ends recording without a result. */
 void recorder_abort(struct recorder *r);
 /* false: nothing has ended. */

@@ -162,8 +162,9 @@ int fs_close(struct bpf_iter__task *ctx)
 	if (!t || t->epoch != ctl.closing)
 		return 0;
 	if (t->off_at) {
-		/* it is asleep: blocked up to now */
-		t->off_sum += ctl.now_ns - t->off_at;
+		/* it is asleep: blocked up to the end, which may lie before what was running just then */
+		if (ctl.now_ns > t->off_at)
+			t->off_sum += ctl.now_ns - t->off_at;
 		t->off_at = 0;
 	}
 	stack_close_all(t, ctl.now_ns);

@@ -139,6 +139,9 @@ __weak __noinline int frame_end_slow(struct thread *t, __u32 i, __u64 now, __u32
 	if (f->flags & FRAME_NO_RETURN && flags & REC_F_UNWOUND)
 		flags = (flags & ~REC_F_UNWOUND) | REC_F_NO_RETURN;
 	f->flags |= FRAME_CLOSED;
+	/* recording stopped while this one began */
+	if (unlikely(now < f->begin_ns))
+		now = f->begin_ns;
 	frame_end(t, f, i, now, flags);
 	return 0;
 }

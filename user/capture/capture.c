@@ -179,16 +179,18 @@ int capture_arm(struct capture *c, struct recording_writer *w, struct error *err
 int capture_disarm(struct capture *c, struct recording_info *ret_info, struct error *err)
 {
 	struct recording_writer *w = c->collector.w;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now;
 	int rc;
 
 	if (!c->armed)
 		return error_set(err, ERR_OTHER, -EINVAL, "no recording is running");
 	calibrate_end(c->calibration);
 	c->loaded.ctl->epoch = 0;
+	now = clock_ns(CLOCK_MONOTONIC);
 	c->armed = false;
 	usleep(SETTLE_US);
-	rc = load_close_calls(&c->loaded, c->epoch, clock_ns(CLOCK_MONOTONIC));
+	/* at that moment, not now: whether they ran or had ended since then is not known */
+	rc = load_close_calls(&c->loaded, c->epoch, now);
 	if (!rc)
 		rc = ring_poll(c->ring, 0);
 	if (!rc)

@@ -107,6 +107,7 @@ struct thread {
 	__u32 under;		/* open calls that are openers for --only-under */
 	__u32 slot;		/* its own number */
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
+	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];

@@ -52,6 +52,7 @@ __noinline int thread_reset(struct thread *t, __u32 epoch)
 	t->under = 0;
 	t->off_at = 0;
 	t->off_sum = 0;
+	t->cage_at = 0;
 	for (int i = 0; i < RECORD_MAX_METRICS; i++)
 		t->counter_sum[i] = 0;
 	if (nr_counters)

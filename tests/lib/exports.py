@@ -108,6 +108,27 @@ def nested_as_doubles(data):
     return True
 
 
+def files_of(pid, folder):
+    """What the process has open in the folder, as paths that can be looked at."""
+    found = []
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        path = "/proc/%d/fd/%s" % (pid, fd)
+        try:
+            if os.readlink(path).startswith(folder):
+                found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def can_be_nameless(folder):
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
+        return True
+    except OSError:
+        return False
+
+
 # --- Perfetto, by way of protoc ---
 
 def protoc(data):

@@ -42,9 +42,23 @@ static void test_repaired(void **state)
 	EXPECT("\"\\ud800\\ud83d\\ude00\"", "\"\\ufffd\\ud83d\\ude00\"");
 }
 
+/* Integers that strtoll() has no room for, and what strtod() makes infinite. */
+static void test_numbers(void **state)
+{
+	(void)state;
+	EXPECT("[9223372036854775807,-9223372036854775807,1e307,0.5,-0]", "[9223372036854775807,-9223372036854775807,1e307,0.5,-0]");
+	EXPECT("[9223372036854775808,-18446744073709551615]", "[92233720368547758e2,-184467440737095516e2]");
+	EXPECT("{\"a\":123456789012345678901234567890}", "{\"a\":1234567890123456789012345678e2}");
+	EXPECT("[12345678901234567890.5,12345678901234567890e1]", "[12345678901234567890.5,12345678901234567890e1]");
+	EXPECT("[1e400,-1.5E+999999999999,1e-400]", "[\"\"   ,\"\"                ,1e-400]");
+	EXPECT("1e4", "1e4");
+	EXPECT("-", "-");
+	EXPECT("\"9223372036854775808\"", "\"9223372036854775808\"");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_json_stays), cmocka_unit_test(test_repaired) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_json_stays), cmocka_unit_test(test_repaired), cmocka_unit_test(test_numbers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

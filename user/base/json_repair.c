@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Makes JSON of what careless writers take for it, in place: what is wrong gives way to a placeholder of its length. */
+#include <stdbool.h>
 #include <string.h>
 #include "base/json_repair.h"
 #include "base/text.h"
@@ -67,6 +68,63 @@ static char *repair_word(char *p, char *end)
 	return p + 1;
 }
 
+static bool is_number(const char *p, const char *end)
+{
+	p += *p == '-' && end - p > 1;
+	return *p >= '0' && *p <= '9';
+}
+
+static size_t digits_at(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p - start;
+}
+
+/* What follows a number at p that is no integer, from behind its first digits on; *ret_exponent is bounded. */
+static char *fraction_end(char *p, char *end, long *ret_exponent)
+{
+	bool negative;
+
+	*ret_exponent = 0;
+	if (p < end && *p == '.')
+		p += 1 + digits_at(p + 1, end);
+	if (p == end || (*p != 'e' && *p != 'E'))
+		return p;
+	p++;
+	negative = p < end && *p == '-';
+	p += p < end && (*p == '-' || *p == '+');
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		if (*ret_exponent < 1000000)
+			*ret_exponent = 10 * *ret_exponent + *p - '0';
+	*ret_exponent = negative ? -*ret_exponent : *ret_exponent;
+	return p;
+}
+
+/*
+ * The number at p: what follows it. Readers have 64 bits for an integer: a longer one becomes a real, its last two digits
+ * an exponent. What no real can hold becomes a text, like infinity.
+ */
+static char *repair_number(char *p, char *end)
+{
+	static const char most[] = "9223372036854775807";
+	const size_t most_digits = sizeof(most) - 1;
+	char *digits = p + (*p == '-'), *behind;
+	size_t nr = digits_at(digits, end);
+	long exponent;
+
+	behind = fraction_end(digits + nr, end, &exponent);
+	if ((long)(nr < 1000 ? nr : 1000) + exponent > 308) {
+		memset(p, ' ', behind - p);
+		memcpy(p, "\"\"", 2);
+	} else if (behind == digits + nr && (nr > most_digits || (nr == most_digits && memcmp(digits, most, nr) > 0))) {
+		memcpy(behind - 2, "e2", 2);
+	}
+	return behind;
+}
+
 void json_repair(char *text, size_t n)
 {
 	char *p = text, *end = text + n;
@@ -74,5 +132,5 @@ void json_repair(char *text, size_t n)
 	for (size_t i = 0; (i += text_valid_prefix(text + i, n - i)) < n; i++)
 		text[i] = '?';
 	while (p < end)
-		p = *p == '"' ? repair_string(p, end) : repair_word(p, end);
+		p = *p == '"' ? repair_string(p, end) : is_number(p, end) ? repair_number(p, end) : repair_word(p, end);
 }

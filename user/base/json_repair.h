@@ -7,7 +7,8 @@
 
 /*
  * In place, without changing the length: invalid UTF-8 becomes '?', control characters in strings blanks, escaped lone
- * surrogates and U+0000 U+FFFD, and NaN and Infinity a text. All else, and all that is JSON, stays what it is.
+ * surrogates and U+0000 U+FFFD, and NaN and Infinity a text. Integers of more than 64 bits become reals without their last
+ * two digits, and numbers from 1e308 on, near or above what a real can be, a text. All else stays what it is.
  */
 void json_repair(char *text, size_t n);
 

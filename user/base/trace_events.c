@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Cuts a Chrome trace into its events, reading on where one isn't complete yet. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/json_repair.h"
@@ -9,7 +8,6 @@
 #include "base/trace_events.h"
 
 #define FIRST_BYTES (1u << 20)
-#define MAX_EXACT 9007199254740992.0	/* 2^53: up to here a double is every integer */
 
 void trace_events_of_text(struct trace_events *t, const char *text, size_t n)
 {
@@ -116,26 +114,8 @@ static bool find_events(struct trace_events *t)
 	return true;
 }
 
-/* Whole numbers that were read as reals, as integers again. */
-static json_t *whole_number(json_t *v)
-{
-	double d = json_real_value(v);
-	const char *key;
-	json_t *item;
-	void *next;
-	size_t i;
-
-	if (json_is_real(v) && fabs(d) < MAX_EXACT && d == (double)(long long)d)
-		return json_integer((json_int_t)d);
-	json_object_foreach_safe(v, next, key, item)
-		json_object_set_new(v, key, whole_number(item));
-	json_array_foreach(v, i, item)
-		json_array_set_new(v, i, whole_number(item));
-	return json_incref(v);
-}
-
-/* Not quite JSON is repaired. Identifiers of 64 bits, which Chromium writes, are more than jansson's integers hold: those
- * become reals, where it would refuse the whole. NULL: it is no JSON all the same. */
+/* Not quite JSON is repaired, and so are identifiers of 64 bits, which Chromium writes: they are more than jansson's
+ * integers hold. NULL: it is no JSON all the same. */
 static json_t *parse(const char *p, size_t n)
 {
 	json_t *o = json_loadb(p, n, 0, NULL);
@@ -146,10 +126,6 @@ static json_t *parse(const char *p, size_t n)
 	memcpy(copy, p, n);
 	json_repair(copy, n);
 	o = json_loadb(copy, n, 0, NULL);
-	if (!o) {
-		o = json_loadb(copy, n, JSON_DECODE_INT_AS_REAL, NULL);
-		json_decref(o ? whole_number(o) : NULL);
-	}
 	free(copy);
 	return o;
 }

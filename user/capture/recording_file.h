@@ -16,6 +16,9 @@ struct recording_writer;
 
 /* Writes to PATH.partial and renames at recording_writer_finish(). NULL path: an anonymous file in memory (memfd). */
 int recording_writer_create(const char *path, struct recording_writer **ret, struct error *err);
+/* Same for what can be made again, as by an import: where the file system can do that, the file has no name before it is
+ * whole, and nothing is left of it if it never is. An existing PATH.partial is refused here, too. */
+int recording_writer_create_whole(const char *path, struct recording_writer **ret, struct error *err);
 /* Says in the file's header that it holds what not every reader understands. -errno. */
 #define RECORDING_FEATURE_OVERHEAD 1ULL	/* REC_F_OVERHEAD: readers without it would take overhead for time */
 int recording_writer_features(struct recording_writer *w, uint64_t features);

@@ -23,6 +23,7 @@ struct recording_writer {
 	int fd, folder;		/* folder is -1 for a file in memory */
 	char *path;		/* as given; NULL in memory */
 	char *name, *partial;	/* in that folder */
+	bool nameless;		/* until it is whole: what is killed leaves nothing behind */
 	int error;		/* the first; sticks */
 	uint64_t records;
 	struct block_sink sink;
@@ -195,8 +196,36 @@ static void writer_free(struct recording_writer *w)
 	free(w);
 }
 
+/* A file without a name in the folder, where its system has such. */
+static bool open_nameless(struct recording_writer *w)
+{
+	/* the only way to its name goes through /proc */
+	if (!access("/proc/self/fd", X_OK))
+		w->fd = openat(w->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	w->nameless = w->fd >= 0;
+	return w->nameless;
+}
+
+/* A name that is taken can't be given, only moved to: that of the partial file comes between. */
+static int give_name(struct recording_writer *w)
+{
+	char proc[40];
+
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", w->fd);
+	if (linkat(AT_FDCWD, proc, w->folder, w->partial, AT_SYMLINK_FOLLOW))
+		return -errno;
+	w->nameless = false;
+	return 0;
+}
+
+static int partial_exists(const struct recording_writer *w, struct error *err)
+{
+	return error_set(err, ERR_OUTPUT, -EEXIST, "can't write '%s': '%s.partial' is there, of a recording that runs "
+			 "or that did not end well; move it away or choose another name with -o", w->path, w->path);
+}
+
 /* Opens the folder and PATH.partial in it. The folder is kept open: no rename of it can lead us elsewhere. */
-static int open_partial(struct recording_writer *w, struct error *err)
+static int open_partial(struct recording_writer *w, bool whole, struct error *err)
 {
 	const char *slash = strrchr(w->path, '/');
 	char *folder = slash ? strndup(w->path, slash == w->path ? 1 : slash - w->path) : strdup(".");
@@ -219,11 +248,13 @@ static int open_partial(struct recording_writer *w, struct error *err)
 			  !S_ISLNK(st.st_mode)))
 		return error_set(err, ERR_OUTPUT, -EINVAL,
 				 "can't write '%s': it is not a regular file; name one with -o", w->path);
-	w->fd = openat(w->folder, w->partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (whole && !fstatat(w->folder, w->partial, &st, AT_SYMLINK_NOFOLLOW))
+		return partial_exists(w, err);
+	if (!whole || !open_nameless(w))
+		w->fd = openat(w->folder, w->partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	rc = -errno;
 	if (w->fd < 0 && rc == -EEXIST)
-		return error_set(err, ERR_OUTPUT, rc, "can't write '%s': '%s.partial' is there, of a recording that runs "
-				 "or that did not end well; move it away or choose another name with -o", w->path, w->path);
+		return partial_exists(w, err);
 	if (w->fd < 0)
 		return error_set(err, ERR_OUTPUT, rc, "can't write '%s.partial': %s; name a folder that is writable "
 				 "with -o", w->path, strerror(-rc));
@@ -247,7 +278,7 @@ static int write_first_info(struct recording_writer *w)
 	});
 }
 
-int recording_writer_create(const char *path, struct recording_writer **ret, struct error *err)
+static int create(const char *path, bool whole, struct recording_writer **ret, struct error *err)
 {
 	struct recording_writer *w = calloc(1, sizeof(*w));
 	int rc;
@@ -261,7 +292,7 @@ int recording_writer_create(const char *path, struct recording_writer **ret, str
 		goto failed;
 	}
 	if (path) {
-		rc = open_partial(w, err);
+		rc = open_partial(w, whole, err);
 		if (rc)
 			goto failed;
 	} else {
@@ -287,6 +318,16 @@ failed:
 	return rc;
 }
 
+int recording_writer_create(const char *path, struct recording_writer **ret, struct error *err)
+{
+	return create(path, false, ret, err);
+}
+
+int recording_writer_create_whole(const char *path, struct recording_writer **ret, struct error *err)
+{
+	return create(path, true, ret, err);
+}
+
 static int write_end(struct recording_writer *w, const struct recording_info *info,
 		     const struct recording_probe *probes, size_t nr)
 {
@@ -307,9 +348,16 @@ int recording_writer_finish(struct recording_writer *w, const struct recording_i
 
 	if (!rc && w->path && fsync(w->fd) && errno != EINVAL)
 		rc = -errno;
+	if (!rc && w->nameless)
+		rc = give_name(w);
 	if (!rc && w->path && renameat(w->folder, w->partial, w->folder, w->name))
 		rc = -errno;
-	if (rc && w->path)
+	if (rc == -EEXIST && w->nameless)
+		partial_exists(w, err);
+	else if (rc && w->nameless)
+		error_set(err, ERR_OUTPUT, rc, "can't write '%s': %s; free some space or choose another folder with -o, "
+			  "nothing was left there", w->path, strerror(-rc));
+	else if (rc && w->path)
 		error_set(err, ERR_OUTPUT, rc, "can't write '%s': %s; what was recorded until then stands in '%s.partial', "
 			  "which every reading command takes", w->path, strerror(-rc), w->path);
 	else if (rc)
@@ -337,7 +385,7 @@ void recording_writer_abort(struct recording_writer *w)
 {
 	if (!w)
 		return;
-	if (w->folder >= 0 && w->fd >= 0)
+	if (w->folder >= 0 && w->fd >= 0 && !w->nameless)
 		unlinkat(w->folder, w->partial, 0);
 	writer_free(w);
 }

@@ -21,13 +21,15 @@ static int run(const char *path, const char *out)
 	struct recording_writer *w;
 	struct error err = { 0 };
 
-	if (command_distinct(path, out, &err) || recording_writer_create(out, &w, &err) ||
+	if (command_distinct(path, out, &err) || recording_writer_create_whole(out, &w, &err) ||
 	    import_profile(path, w, &counts, &err))
 		return command_fail(&err);
 	fprintf(stderr, "%llu events, %llu sums of calls, %llu marks", (unsigned long long)counts.events,
 		(unsigned long long)counts.sums, (unsigned long long)counts.marks);
 	if (counts.skipped)
 		fprintf(stderr, "; %llu items have no place in a recording", (unsigned long long)counts.skipped);
+	if (counts.bad_values)
+		fprintf(stderr, "; %llu values are no numbers or out of range", (unsigned long long)counts.bad_values);
 	if (counts.cut)
 		fprintf(stderr, "; %llu calls were cut where they reached out of their caller", (unsigned long long)counts.cut);
 	if (counts.too_deep)

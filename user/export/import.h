@@ -14,6 +14,7 @@ struct import_counts {
 	uint64_t skipped;	/* items that have no place in a recording */
 	uint64_t cut;		/* calls that reached out of their caller */
 	uint64_t too_deep;	/* calls that a recording has no room for, RECORD_MAX_DEPTH levels down */
+	uint64_t bad_values;	/* no numbers or none that a recording can hold: left out, or the nearest one taken */
 	bool truncated;		/* the file ends in the middle */
 };
 

@@ -170,10 +170,12 @@ struct sample {
 	bool call, sum;
 };
 
+#define MOST_NS 1e18	/* 31 years */
+
 static uint64_t nanoseconds(double v, double scale)
 {
 	v *= scale;
-	return isfinite(v) && v > 0 ? v < 1e18 ? (uint64_t)llround(v) : (uint64_t)1e18 : 0;
+	return isfinite(v) && v > 0 ? v < MOST_NS ? (uint64_t)llround(v) : (uint64_t)MOST_NS : 0;
 }
 
 static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
@@ -191,11 +193,15 @@ static bool read_sample(struct metrics *m, const json_t *o, struct sample *ret)
 		.call = json_is_integer(json_object_get(o, "tid")), .sum = json_is_true(json_object_get(o, "sum")),
 	};
 	json_array_foreach(values, i, v) {
+		double value = json_number_value(v), scale = i < m->nr_metrics && m->scale[i] > 0 ? m->scale[i] : 1;
 		uint64_t ns;
 
-		if (i >= m->nr_metrics || !json_is_number(v))
+		if (i >= m->nr_metrics || json_is_null(v))
 			continue;
-		ns = nanoseconds(json_number_value(v), m->scale[i] > 0 ? m->scale[i] : 1);
+		m->counts->bad_values += !json_is_number(v) || value < 0 || value * scale > MOST_NS;
+		if (!json_is_number(v))
+			continue;
+		ns = nanoseconds(value, scale);
 		if (m->meaning[i] == METRIC_TIME)
 			ret->time_ns = ns;
 		else if (m->meaning[i] == METRIC_CPU)

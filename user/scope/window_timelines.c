@@ -2,12 +2,16 @@
 /*
  * Which timelines of a session are a window's. A session holds those of all of the target's processes; a window's are
  * those of its own process. Browsers move a page to another process when it goes to another site, so a process belongs,
- * too, if it began to work after a navigation was seen and parsed a document.
+ * too, if it began to work after a navigation was seen and parsed a document, while the window's own process worked on no
+ * more: else it is another window that was opened meanwhile.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "scope/events.h"
+
+/* A page that is left may still run its last handlers, and on a busy machine they come late. */
+#define LEAVING_NS 2000000000u
 
 /* The first navigation of the session, or NULL. Frames of the page that it is to navigate after it. */
 static const struct session_mark *first_navigation(const struct session *s)
@@ -25,18 +29,20 @@ static const struct session_mark *first_navigation(const struct session *s)
 	return first;
 }
 
-static bool has_parsed(const struct session *s, const struct timeline *t)
+/* When a document was first parsed in a timeline; UINT64_MAX: none was. Where this build's URLs can be read, documents
+ * without one don't count: nobody navigated to them. */
+static uint64_t first_parsing(const struct session *s, const struct timeline *t, bool urls_known)
 {
 	static const uint32_t parsing = EVENT_DOCUMENT_PARSING;
 	struct query q = { .timeline_id = t->id, .mode = MODE_REDUCE_UNIQUE_TYPES, .nr_types = 1, .types = &parsing };
 	struct query_result r = { 0 };
-	bool found;
+	uint64_t first;
 
-	if (query_events(s, &q, &r, NULL))
-		return false;
-	found = r.nr;
+	if ((urls_known && !t->url) || query_events(s, &q, &r, NULL))
+		return UINT64_MAX;
+	first = r.nr ? r.start_ns : UINT64_MAX;
 	query_result_free(&r);
-	return found;
+	return first;
 }
 
 static uint64_t first_start(const struct session *s, const struct timeline *t)
@@ -46,21 +52,67 @@ static uint64_t first_start(const struct session *s, const struct timeline *t)
 	return t->nr_events && session_event(s, t->first_id, &e) ? e.start_ns : 0;
 }
 
-static bool was_navigated_into(const struct session *s, uint32_t process, uint64_t navigation)
+/* The start of the last event on the top level. */
+static uint64_t last_start(const struct session *s, const struct timeline *t)
 {
+	uint64_t last = 0;
+	struct event_view e;
+
+	for (uint32_t id = t->first_id; id < t->first_id + t->nr_events && session_event(s, id, &e); id += e.subtree)
+		last = e.start_ns > last ? e.start_ns : last;
+	return last;
+}
+
+static bool is_process(const struct session *s, const struct timeline *t, uint32_t pid)
+{
+	const struct recording_process *procs;
+	size_t nr;
+
+	procs = session_processes(s, &nr);
+	return t->process < nr && procs[t->process].pid == pid;
+}
+
+/* Of all processes, what is needed to tell where a window's page went. */
+struct whereabouts {
+	bool urls_known;
+	uint64_t own_last_ns;	/* when the window's own process began its last event */
+	uint64_t navigated_ns;
+};
+
+static bool was_navigated_into(const struct session *s, uint32_t process, const struct whereabouts *w)
+{
+	uint64_t parsed = UINT64_MAX;
 	const struct timeline *t;
-	bool parsed = false;
 	size_t n;
 
 	t = session_timelines(s, &n);
 	for (size_t i = 0; i < n; i++) {
+		uint64_t first;
+
 		if (t[i].process != process || !t[i].nr_events)
 			continue;
-		if (first_start(s, &t[i]) < navigation)
+		if (first_start(s, &t[i]) < w->navigated_ns)
 			return false;
-		parsed = parsed || has_parsed(s, &t[i]);
+		first = first_parsing(s, &t[i], w->urls_known);
+		parsed = first < parsed ? first : parsed;
 	}
-	return parsed;
+	return parsed != UINT64_MAX && w->own_last_ns < parsed + LEAVING_NS;
+}
+
+static struct whereabouts find_whereabouts(const struct session *s, uint32_t pid, const struct session_mark *navigation)
+{
+	struct whereabouts w = { .navigated_ns = navigation->ts_ns };
+	const struct timeline *t;
+	size_t n;
+
+	t = session_timelines(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t last = is_process(s, &t[i], pid) ? last_start(s, &t[i]) : 0;
+
+		w.urls_known = w.urls_known || t[i].url;
+		w.own_last_ns = last > w.own_last_ns ? last : w.own_last_ns;
+	}
+	return w;
 }
 
 /* How fit a timeline is to be the first: clients take that for the main frame's, and some show no other. The document
@@ -98,20 +150,20 @@ static void put_best_first(const struct session *s, const struct timeline *t, ui
 
 int window_timelines(const struct session *s, uint32_t pid, uint32_t **ret, size_t *ret_nr)
 {
-	const struct recording_process *procs;
 	const struct session_mark *navigation = first_navigation(s);
+	struct whereabouts w = { 0 };
 	const struct timeline *t;
-	size_t n, nr_procs, nr = 0;
+	size_t n, nr = 0;
 	uint32_t *indices;
 
 	t = session_timelines(s, &n);
-	procs = session_processes(s, &nr_procs);
 	indices = calloc(n + 1, sizeof(*indices));
 	if (!indices)
 		return -ENOMEM;
+	if (navigation)
+		w = find_whereabouts(s, pid, navigation);
 	for (size_t i = 0; i < n; i++)
-		if (!pid || (t[i].process < nr_procs && procs[t[i].process].pid == pid) ||
-		    (navigation && was_navigated_into(s, t[i].process, navigation->ts_ns)))
+		if (!pid || is_process(s, &t[i], pid) || (navigation && was_navigated_into(s, t[i].process, &w)))
 			indices[nr++] = i;
 	if (pid && nr)	/* of all processes, the session's own order is the right one */
 		put_best_first(s, t, indices, nr, navigation ? navigation->detail->url : NULL);

@@ -91,7 +91,7 @@ static void put_event(struct jsonout *j, const struct session *s, const struct r
 {
 	jsonout_object(j, NULL);
 	jsonout_u64(j, "type", e->type);
-	jsonout_ms(j, "time", e->time_ns);
+	jsonout_ms(j, "time", message_ns(e, e->time_ns));
 	jsonout_ms(j, "overhead", e->overhead_ns);
 	jsonout_u64(j, "hits", e->hits);
 	if (e->has_interval)
@@ -101,7 +101,7 @@ static void put_event(struct jsonout *j, const struct session *s, const struct r
 		if (e->parent)
 			jsonout_u64(j, "parentEventID", e->parent);
 		jsonout_u64(j, "childCount", e->child_count);
-		jsonout_ms(j, "aggregatedTime", e->agg_time_ns);
+		jsonout_ms(j, "aggregatedTime", message_ns(e, e->agg_time_ns));
 		jsonout_ms(j, "aggregatedOverhead", e->agg_overhead_ns);
 	}
 	if (details)

@@ -40,6 +40,16 @@ struct query_result {
 	struct result_event *events;
 };
 
+/*
+ * A time of an event for a message Events. Of a very short call all may be subtracted as overhead, but it ran, and 0 means
+ * to Dragonfly that it did not: it draws events with time > 0 only, and none at all if all have 0. Such an event has the
+ * least that the clock can tell, 1 ns: too little to be seen in any sum. Reductions are sums and stay what they are.
+ */
+static inline uint64_t message_ns(const struct result_event *e, uint64_t ns)
+{
+	return e->has_tree && !ns ? 1 : ns;
+}
+
 /* ERR_USAGE for what Scope answers with BAD_REQUEST (unknown timeline, event of another timeline, depth 0, inverted
  * interval, NaN, unknown mode). */
 int query_events(const struct session *s, const struct query *q, struct query_result *ret, struct error *err);

@@ -93,16 +93,6 @@ static void fill_detail(struct event_messages *m, int type, const struct event_d
 	}
 }
 
-/*
- * Time for the wire. Of a very short call all may be subtracted as overhead, but it ran, and 0 means to Dragonfly that it
- * did not: it draws events with time > 0 only, and none at all if all have 0. Such an event has the least that the clock
- * can tell, 1 ns: too little to be seen in any sum. Reductions are sums and stay what they are.
- */
-static double shown_ms(const struct result_event *e, double ms)
-{
-	return e->has_tree && ms <= 0 ? 1 / NS_PER_MS : ms;
-}
-
 static const ProtobufCMessage *event_message(void *arg, size_t index)
 {
 	struct event_messages *m = arg;
@@ -112,7 +102,7 @@ static const ProtobufCMessage *event_message(void *arg, size_t index)
 		m->payload->failed = true;
 	profiler__event__init(&m->event);
 	m->event.type = (Profiler__EventType)e->type;
-	m->event.time = shown_ms(e, e->time_ms);
+	m->event.time = message_ns(e, e->time_ns) / NS_PER_MS;
 	m->event.overhead = e->overhead_ms;
 	m->event.hits = e->hits;
 	if (e->has_interval) {
@@ -127,7 +117,7 @@ static const ProtobufCMessage *event_message(void *arg, size_t index)
 		m->event.has_childcount = 1;
 		m->event.childcount = e->child_count;
 		m->event.has_aggregatedtime = 1;
-		m->event.aggregatedtime = shown_ms(e, e->agg_time_ns / NS_PER_MS);
+		m->event.aggregatedtime = message_ns(e, e->agg_time_ns) / NS_PER_MS;
 		m->event.has_aggregatedoverhead = 1;
 		m->event.aggregatedoverhead = e->agg_overhead_ns / NS_PER_MS;
 	}

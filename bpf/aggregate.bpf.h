@@ -10,6 +10,13 @@
 
 #define AGGREGATE_LATE_NS 100000000
 
+static __always_inline struct sums *sums_of(struct thread *t)
+{
+	__u32 row = t->sums - 1;
+
+	return t->sums ? bpf_map_lookup_elem(&sums, &row) : NULL;
+}
+
 static __always_inline struct rec_aggregate *aggregate_record(struct thread *t, __u32 at, __u32 probe, __u32 depth,
 							      __u32 hits, __u32 arg_bytes)
 {
@@ -32,11 +39,13 @@ __weak __noinline int aggregate_flush(struct thread *t, __u32 i)
 {
 	struct rec_aggregate *r;
 	struct aggregate *g;
+	struct sums *s;
 	__u32 at;
 
-	if (!t || i >= AGGREGATES)
+	s = t ? sums_of(t) : NULL;
+	if (!s || i >= SUMS)
 		return 0;
-	g = &t->aggregates[i];
+	g = &s->sum[i];
 	if (!g->hits)
 		return 0;
 	at = buf_room(t, sizeof(*r) + AGGREGATE_ARGS);
@@ -53,12 +62,32 @@ __weak __noinline int aggregate_flush(struct thread *t, __u32 i)
 	return 0;
 }
 
+struct sums_walk {
+	struct thread *t;
+	struct sums *s;
+	__u64 parent_id;
+	bool all;
+};
+
+static long sums_step(__u64 n, struct sums_walk *w)
+{
+	struct aggregate *g;
+
+	if (n >= SUMS)
+		return 1;
+	g = &w->s->sum[n];
+	if (g->hits && (w->all || g->parent_id == w->parent_id))
+		aggregate_flush(w->t, n);
+	return 0;
+}
+
 /* The sums below a call that ends; or all of the thread's. Inline: the kernel allows eight functions inside each other. */
 static __always_inline void aggregate_flush_below(struct thread *t, __u64 parent_id, bool all)
 {
-	for (__u32 i = 0; i < AGGREGATES; i++)
-		if (all || t->aggregates[i].parent_id == parent_id)
-			aggregate_flush(t, i);
+	struct sums_walk w = { .t = t, .s = sums_of(t), .parent_id = parent_id, .all = all };
+
+	if (w.s)
+		bpf_loop(SUMS, sums_step, &w, 0);
 }
 
 /* A call whose sum had to make room for another while it ran (recursion) is one by itself, of an unknown key. */
@@ -69,7 +98,7 @@ static __always_inline void aggregate_lone(struct thread *t, struct frame *f, __
 
 	r->hdr.ts_ns = now;
 	r->first_ns = f->begin_ns;
-	r->total_ns = now - f->begin_ns;
+	r->total_ns = now - f->begin_ns - (t->off_sum - f->off_begin);
 	r->call_id = ++t->next_id;
 	r->parent_id = f->parent_id;
 	r->flags = 0;
@@ -79,12 +108,13 @@ static __always_inline void aggregate_lone(struct thread *t, struct frame *f, __
 /* A summed call ends. */
 static __noinline int aggregate_end(struct thread *t, struct frame *f, __u64 now)
 {
+	struct sums *s = sums_of(t);
 	__u32 i = f->buf_at;
 	struct aggregate *g;
 
-	if (i >= AGGREGATES)
+	if (!s || i >= SUMS)
 		return 0;
-	g = &t->aggregates[i];
+	g = &s->sum[i];
 	if (g->call_id != f->call_id) {
 		aggregate_lone(t, f, now);
 		return 0;
@@ -92,7 +122,8 @@ static __noinline int aggregate_end(struct thread *t, struct frame *f, __u64 now
 	if (!g->hits)
 		g->first_ns = f->begin_ns;
 	g->last_ns = now;
-	g->total_ns += now - f->begin_ns;
+	/* what the thread was off the CPU stands in its caller's books */
+	g->total_ns += now - f->begin_ns - (t->off_sum - f->off_begin);
 	g->hits++;
 	if (now - g->first_ns > AGGREGATE_LATE_NS)
 		aggregate_flush(t, i);

@@ -409,6 +409,7 @@ static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
 }
 
 #include "v8.bpf.h"
+#include "selector.bpf.h"
 
 static __always_inline bool read_pair(struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
 {
@@ -463,6 +464,10 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 		return arg_wtf(t, a, p, true);
 	case KIND_V8_STRING:
 		return arg_v8(t, a, p);
+	case KIND_BLINK_SELECTOR:
+		if (!run_steps(t, a, spec, 1))
+			return 0;
+		return arg_selector(t, a, p + SELECTOR_BYTES * (__u32)a->value, spec->aux);
 	}
 	return 0;
 }

@@ -87,6 +87,15 @@ static long drop_chunk(__u64 i, struct thread **ctx)
 	return 0;
 }
 
+static __always_inline void sums_release(struct thread *t)
+{
+	__u32 row = t->sums - 1;
+
+	if (row < SUM_ROWS)
+		sum_owners.tid[row] = 0;
+	t->sums = 0;
+}
+
 /* The thread is no more: its calls end, its slot becomes free. */
 static __always_inline void thread_release(__u32 tid)
 {
@@ -102,6 +111,7 @@ static __always_inline void thread_release(__u32 tid)
 	if (t->max_top > CHUNK_FRAMES)
 		bpf_loop(NR_CHUNKS - 1, drop_chunk, &t, 0);
 	t->epoch = 0;
+	sums_release(t);
 	for (int i = 0; i < BUCKET_SLOTS; i++)
 		if (owners.tid[first + i] == tid)
 			owners.tid[first + i] = 0;

@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "record.h"
+#include "selector_layout.h"
 #include "control.h"
 #include "wire.h"
 
@@ -72,8 +73,16 @@ struct frame {
 #define BUF_LATE_NS 20000000	/* or when a record has waited for so long; else when the thread stops running */
 #define STACK_FAR (16ULL << 20)	/* stack pointers farther apart are on different stacks */
 
-#define AGGREGATES 16		/* sums that a thread has under way */
-#define AGGREGATE_ARGS 192	/* bytes of arguments of one */
+/* One simple selector of the selector being read. */
+struct selector_part {
+	__u64 value;
+	__u32 bits;
+	__u32 first;		/* index of the first one of its compound */
+};
+
+#define AGGREGATE_ARGS 192	/* bytes of arguments of a sum */
+#define SUMS 256		/* that a thread has under way: a page matches some hundred rules */
+#define SUM_WAYS 8		/* places that one may have: what its key spreads over is SUMS / SUM_WAYS */
 
 struct aggregate {
 	__u64 key;
@@ -85,6 +94,11 @@ struct aggregate {
 	__u16 flags, arg_bytes;
 	__u32 pad;
 	__u8 args[AGGREGATE_ARGS];
+};
+
+/* A thread's sums, if it ever has some: too many bytes for each to have them. */
+struct sums {
+	struct aggregate sum[SUMS];
 };
 
 /*
@@ -106,15 +120,17 @@ struct thread {
 	__u32 max_top;
 	__u32 under;		/* open calls that are openers for --only-under */
 	__u32 slot;		/* its own number */
+	__u32 sums;		/* its row of sums + 1; 0: none yet */
+	__u32 pad;
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];
+	struct selector_part selector[SELECTOR_PARTS];	/* the same */
 	__u64 counter_sum[RECORD_MAX_METRICS];	/* of each perf counter, until the thread was last put on a CPU */
 	__u64 counter_at[RECORD_MAX_METRICS];	/* and what the CPU's counter said then */
 	struct frame frames[CHUNK_FRAMES];
-	struct aggregate aggregates[AGGREGATES];
 	__u8 buf[BUF_BYTES];
 };
 
@@ -138,6 +154,14 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/* The user side makes room for SUM_ROWS threads where there is an aggregate probe. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sums);
+} sums SEC(".maps");
 
 /* key: tid << 32 | chunk number, from 1 */
 MAP struct {
@@ -190,7 +214,9 @@ MAP struct {
 
 #ifdef DEFINE_MAPS
 struct owners owners;
+struct sum_owners sum_owners;
 struct control ctl;
+const volatile __u32 nr_sum_rows = 1;
 const volatile __u32 nr_probes = 1;
 const volatile __u32 ring_bytes = 16 << 20;
 const volatile __u32 buf_full = BUF_FULL;
@@ -202,6 +228,8 @@ const volatile __u8 metric_kinds[RECORD_MAX_METRICS] = {};
 const volatile __u32 nr_buckets = BUCKETS_MAX;	/* a power of two */
 #else
 extern struct owners owners;
+extern struct sum_owners sum_owners;
+extern const volatile __u32 nr_sum_rows;
 extern struct control ctl;
 extern const volatile __u32 nr_probes;
 extern const volatile __u32 ring_bytes;

@@ -26,6 +26,7 @@ static __noinline struct thread *thread_new(__u32 tid, __u32 tgid, __u32 probe)
 		t->epoch = 0;
 		t->max_top = 0;
 		t->slot = slot;
+		t->sums = 0;
 		t->next_id = (__sync_fetch_and_add(&ctl.serial, 1) + 1) << 32;
 		return t;
 	}
@@ -246,29 +247,38 @@ static __always_inline void put_mark(struct pt_regs *ctx, struct thread *t, __u6
 	buf_flush(t);
 }
 
+/* A row for a thread that has none; false: all are taken. */
+static __noinline bool sums_new(struct thread *t)
+{
+	for (__u32 i = 0; i < SUM_ROWS; i++) {
+		if (i >= nr_sum_rows)
+			break;
+		if (sum_owners.tid[i] || __sync_val_compare_and_swap(&sum_owners.tid[i], 0, t->tid))
+			continue;
+		t->sums = i + 1;
+		return true;
+	}
+	return false;
+}
+
 static __always_inline bool is_sum_of(const struct aggregate *g, __u64 key, __u32 probe, __u64 parent_id)
 {
 	return g->hits && g->key == key && g->probe == probe && g->parent_id == parent_id;
 }
 
-/* AGGREGATES + the place of that sum; or a place for a new one: the likeliest, a free one, or that of another sum. */
-static __noinline __u32 aggregate_find(struct thread *t, __u32 likeliest, __u64 key, __u32 probe, __u64 parent_id)
+/* SUMS + the place of that sum; or a place for a new one: a free one, or else that of another sum. */
+static __noinline __u32 aggregate_find(struct sums *s, __u64 key, __u32 probe, __u64 parent_id)
 {
-	__u32 place;
+	__u32 hash = ((__u32)(key >> 3) ^ (__u32)(key >> 32) ^ probe) * 0x9e3779b1u;
+	__u32 first = hash % (SUMS / SUM_WAYS) * SUM_WAYS, place = first + (hash >> 16) % SUM_WAYS;
 
-	if (likeliest >= AGGREGATES)
-		return 0;
-	if (is_sum_of(&t->aggregates[likeliest], key, probe, parent_id))
-		return AGGREGATES + likeliest;
-	place = likeliest;
-	for (__u32 i = 0; i < AGGREGATES; i++) {
-		if (is_sum_of(&t->aggregates[i], key, probe, parent_id))
-			return AGGREGATES + i;
-		if (!t->aggregates[i].hits && t->aggregates[place].hits)
-			place = i;
-		barrier_var(place);
-		if (place >= AGGREGATES)
-			return 0;
+	for (__u32 i = 0; i < SUM_WAYS; i++) {
+		struct aggregate *g = &s->sum[(first + i) % SUMS];
+
+		if (is_sum_of(g, key, probe, parent_id))
+			return SUMS + first + i;
+		if (!g->hits && s->sum[place % SUMS].hits)
+			place = first + i;
 	}
 	return place;
 }
@@ -283,9 +293,13 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 	__u32 probe = COOKIE_PROBE(cookie), flags = 0, i, at, end;
 	struct probe_spec *spec;
 	struct aggregate *g;
+	struct sums *s;
 
-	spec = cookie & COOKIE_CSTR ? NULL : bpf_map_lookup_elem(&specs, &probe);
-	if (cookie & COOKIE_CSTR) {
+	s = sums_of(t);
+	if (!s)
+		return SUMS;
+	spec = cookie & COOKIE_KEY ? NULL : bpf_map_lookup_elem(&specs, &probe);
+	if (cookie & COOKIE_KEY) {
 		key = arg_register(ctx, COOKIE_REG(cookie));
 	} else if (spec && spec->nr_args) {
 		struct arg_ctx a = { .cage = spec->cage };
@@ -295,14 +309,11 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 		if (run_steps(t, &a, &spec->args[0], 0))
 			key = a.value;
 	}
-	i = (((__u32)(key >> 4) ^ (__u32)(key >> 16) ^ probe) * 0x9e3779b1u) >> 28;
-	if (i >= AGGREGATES)
-		return 0;
-	i = aggregate_find(t, i, key, probe, parent_id);
-	if (i >= AGGREGATES)
-		return i - AGGREGATES;
+	i = aggregate_find(s, key, probe, parent_id);
+	if (i >= SUMS)
+		return i - SUMS;
 	aggregate_flush(t, i);
-	g = &t->aggregates[i];
+	g = &s->sum[i];
 	at = buf_room(t, sizeof(struct rec_aggregate) + AGGREGATE_ARGS + ROOM_SMALL);
 	end = cookie & COOKIE_ARGS ? put_args(ctx, t, probe, at, &flags) : at;
 	g->arg_bytes = 0;
@@ -324,10 +335,11 @@ static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, _
 				   struct frame *f)
 {
 	__u32 i = aggregate_of(ctx, t, cookie, parent);
+	struct sums *s = sums_of(t);
 
-	if (i >= AGGREGATES)
+	if (!s || i >= SUMS)
 		return 0;
-	f->call_id = t->aggregates[i].call_id;
+	f->call_id = s->sum[i].call_id;
 	f->flags |= FRAME_SUMMED;
 	f->buf_at = i;
 	if (parent)
@@ -376,7 +388,7 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	}
 	if (frame_flags & FRAME_RETURN && unlikely(no_return_probe(task)))
 		f->flags |= FRAME_NO_RETURN;
-	if (unlikely(cookie & COOKIE_AGGREGATE)) {
+	if (unlikely(cookie & COOKIE_AGGREGATE) && (t->sums || sums_new(t))) {
 		begin_summed(ctx, t, cookie, parent, f);
 		t->top++;
 		return 0;

@@ -31,6 +31,12 @@ struct owners {
 	__u32 tid[SLOTS_MAX];	/* 0: the slot is free */
 };
 
+#define SUM_ROWS 64	/* threads whose hot calls can be summed up at a time; others record each call */
+
+struct sum_owners {
+	__u32 tid[SUM_ROWS];	/* 0: the row is free */
+};
+
 struct control {
 	volatile __u32 epoch;		/* number of the running recording; 0: not armed. Arms every probe at once */
 	volatile __u32 closing;		/* the recording whose open calls the iterator closes */

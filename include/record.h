@@ -99,7 +99,7 @@ struct rec_end {
 struct rec_aggregate {
 	struct rec_header hdr;
 	__u64 first_ns;		/* begin of the first call */
-	__u64 total_ns;		/* wall time of all calls */
+	__u64 total_ns;		/* of all calls: wall time without that off the CPU */
 	__u64 call_id;		/* of this record, for its identity */
 	__u64 parent_id;
 	__u64 hits;
@@ -225,6 +225,8 @@ enum arg_kind {
 	KIND_V8_STRING = 11,	/* tagged pointer, no compression */
 	KIND_CSTR16 = 12,	/* NUL-terminated UTF-16 at p */
 	KIND_CONST = 13,	/* the constant `aux`: nothing is read */
+	KIND_BLINK_SELECTOR = 14,	/* array of simple selectors at p, from the one whose index the second chain tells; laid
+					 * out as `aux` says (selector_layout.h) */
 };
 
 struct arg_step {

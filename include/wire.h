@@ -68,6 +68,7 @@ _Static_assert(sizeof(struct wire_end) == 16, "wire layout");
 #define COOKIE_MAX(c) ((__u32)((c) >> 35) & 0x3ff)	/* bytes, at most COOKIE_CSTR_MAX */
 #define COOKIE_FIELD(c) ((__u32)((c) >> 45) & 0xff)
 #define COOKIE_AGGREGATE (1ull << 53)
+#define COOKIE_KEY (1ull << 54)	/* what it sums by is the register COOKIE_REG as it stands */
 
 #define COOKIE_CSTR_MAX 256
 

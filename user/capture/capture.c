@@ -33,7 +33,7 @@ static int open_parts(struct capture *c, struct error *err)
 {
 	struct load_options lo = {
 		.rung = c->opt.rung, .ring_bytes = c->opt.ring_bytes ?: DEFAULT_RING_BYTES, .max_probes = RECORD_MAX_PROBES,
-		.threads = c->threads, .metrics = &c->metrics,
+		.threads = c->threads, .metrics = &c->metrics, .aggregates = table_has_aggregates(&c->table),
 	};
 	int rc = load_programs(&lo, &c->loaded, err);
 

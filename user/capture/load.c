@@ -13,7 +13,6 @@
 #include "programs.skel.h"
 #include "programs_counters.skel.h"
 
-#define TRACE_UPROBE_MULTI 48	/* uapi/linux/bpf.h, 6.6 */
 #define TRACE_UPROBE_SESSION 57	/* and 6.13 */
 
 #define SLOTS_MIN 512
@@ -132,6 +131,8 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	s->rodata->nr_probes = opt->max_probes;
 	set_metrics(s, opt->metrics, slots);
 	s->rodata->nr_buckets = slots / BUCKET_SLOTS;
+	s->rodata->nr_sum_rows = opt->aggregates ? SUM_ROWS : 1;
+	bpf_map__set_max_entries(s->maps.sums, s->rodata->nr_sum_rows);
 	bpf_map__set_max_entries(s->maps.threads, slots);
 	bpf_map__set_max_entries(s->maps.ring, opt->ring_bytes);
 	bpf_map__set_max_entries(s->maps.specs, opt->max_probes);

@@ -33,6 +33,7 @@ struct load_options {
 	size_t ring_bytes;
 	size_t max_probes;
 	const struct metrics *metrics;
+	bool aggregates;	/* there are aggregate probes */
 	size_t threads;		/* of the target now: room is made for several times as many */
 };
 

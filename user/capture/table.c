@@ -188,6 +188,8 @@ uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *
 		cookie |= COOKIE_OPENER;
 	if (spec->flags & PROBE_AGGREGATE)
 		cookie |= COOKIE_AGGREGATE;
+	if (spec->flags & PROBE_AGGREGATE && spec->nr_args && a->kind != KIND_CONST && !a->nr_steps && a->reg < 6)
+		cookie |= COOKIE_KEY | (uint64_t)a->reg << 32;
 	if (spec->nr_args)
 		cookie |= COOKIE_ARGS;
 	if (spec->nr_args == 1 && a->kind == KIND_CSTR && !a->nr_steps && a->reg < 6 && a->max_bytes <= COOKIE_CSTR_MAX)
@@ -409,6 +411,14 @@ const struct engine *table_engine_of(const struct probe_table *t, pid_t pid)
 
 	maps_each(pid, find_engine, &c);
 	return c.found;
+}
+
+bool table_has_aggregates(const struct probe_table *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->plan[i].kind != ATTACH_NONE && t->plan[i].spec.flags & PROBE_AGGREGATE)
+			return true;
+	return false;
 }
 
 size_t table_attachable(const struct probe_table *t)

@@ -71,6 +71,7 @@ bool table_claims(const struct probe_table *t, const char *path);
 uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec);
 
 size_t table_attachable(const struct probe_table *t);
+bool table_has_aggregates(const struct probe_table *t);	/* of those that can be attached */
 
 /* One sentence on why there is nothing to attach: `pid` alone, or the whole tree in `l`. Always ERR_NOTHING. */
 int table_explain_nothing(const struct probe_table *t, const struct capture_options *opt, const struct process_list *l,

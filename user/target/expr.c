@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "target/engine.h"
+#include "target/selector_text.h"
 
 #define MEMBER_MAX 256	/* characters of a member path */
 
@@ -28,7 +29,7 @@ static const struct engine_word kind_words[] = {
 	{ "int", KIND_INT }, { "cstr", KIND_CSTR }, { "cstr16", KIND_CSTR16 }, { "chars8", KIND_PTR_LEN8 },
 	{ "chars16", KIND_PTR_LEN16 }, { "std-string", KIND_STD_STRING }, { "libcxx-string", KIND_LIBCXX_STRING },
 	{ "wtf-blink", KIND_WTF_BLINK }, { "wtf-webkit", KIND_WTF_WEBKIT }, { "ns-cstring", KIND_NS_CSTRING },
-	{ "ns-string", KIND_NS_STRING }, { "v8-string", KIND_V8_STRING }, { NULL, 0 },
+	{ "ns-string", KIND_NS_STRING }, { "v8-string", KIND_V8_STRING }, { "blink-selector", KIND_BLINK_SELECTOR }, { NULL, 0 },
 };
 
 static const struct engine_word load_words[] = {
@@ -282,11 +283,30 @@ static int parse_chain(struct parser *p, struct chain *c, uint8_t *ret_reg, char
 	return err;
 }
 
+/* Which kinds have a second chain: a length, or an index. */
+static bool has_length(int kind)
+{
+	return kind == KIND_PTR_LEN8 || kind == KIND_PTR_LEN16 || kind == KIND_BLINK_SELECTOR;
+}
+
+/* Behind blink-selector[INDEX]. */
+static int parse_layout(struct parser *p, struct arg_spec *ret)
+{
+	int64_t layout = 0;
+	int n = selector_layout_parse(p->at, &layout);
+
+	if (n < 0)
+		return fail_at(p, p->at - n - 1, "the layout of selectors is expected here, as in {--t*#.:e-aa 17 18 0x18}");
+	p->at += n;
+	ret->aux = layout;
+	return 0;
+}
+
 /* Behind the kind's name: "[LENGTH]" where the kind needs one, then "(MAX)". */
 static int parse_kind_tail(struct parser *p, struct arg_spec *ret)
 {
 	struct chain length = { ret->len_steps, 0, sizeof(ret->len_steps) / sizeof(ret->len_steps[0]) };
-	bool needs_length = ret->kind == KIND_PTR_LEN8 || ret->kind == KIND_PTR_LEN16;
+	bool needs_length = has_length(ret->kind);
 	int64_t max;
 	int err;
 
@@ -302,6 +322,9 @@ static int parse_kind_tail(struct parser *p, struct arg_spec *ret)
 			return fail_at(p, p->at, "']' is expected here");
 		ret->nr_len_steps = length.nr;
 		p->at++;
+		err = ret->kind == KIND_BLINK_SELECTOR ? parse_layout(p, ret) : 0;
+		if (err)
+			return err;
 	}
 	skip_blanks(p);
 	if (*p->at != '(')
@@ -345,7 +368,7 @@ static int parse_all(struct parser *p, struct arg_spec *ret, char **ret_member)
 			if (!ret->kind)
 				return fail_at(p, p->at, "'%.*s' is no kind of value; int, cstr, cstr16, chars8[…], "
 					       "chars16[…], std-string, libcxx-string, wtf-blink, wtf-webkit, ns-cstring, "
-					       "ns-string and v8-string are", n, p->at);
+					       "ns-string, v8-string and blink-selector[…] are", n, p->at);
 			p->at += n;
 			err = parse_kind_tail(p, ret);
 		}
@@ -451,10 +474,16 @@ int expr_print(const struct arg_spec *spec, const struct arch *arch, char *dst, 
 	if (spec->kind == KIND_INT)
 		return len;
 	append(dst, size, &len, " : %s", kind ? kind : "?");
-	if (spec->kind == KIND_PTR_LEN8 || spec->kind == KIND_PTR_LEN16) {
+	if (has_length(spec->kind)) {
 		append(dst, size, &len, "[%s", len_reg ? len_reg : "?");
 		print_steps(spec->len_steps, spec->nr_len_steps, dst, size, &len);
 		append(dst, size, &len, "]");
+	}
+	if (spec->kind == KIND_BLINK_SELECTOR) {
+		char layout[64];
+
+		selector_layout_print(spec->aux, layout, sizeof(layout));
+		append(dst, size, &len, "%s", layout);
 	}
 	if (spec->max_bytes)
 		append(dst, size, &len, "(%u)", spec->max_bytes);

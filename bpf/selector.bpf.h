@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Selectors of Blink: an array of simple selectors of 16 bytes, { bits, pad, value }, the rightmost compound first, each
+ * compound from left to right. The bits' lowest four say how a compound's last one relates to what stands to its left,
+ * the next four what it is; the layout, which calibration finds, what those mean in this build (selector_layout.h).
+ * Names are put down as the engine keeps them, what can't be read as "...".
+ */
+#ifndef FRAMESCOPE_SELECTOR_BPF_H
+#define FRAMESCOPE_SELECTOR_BPF_H
+
+/* A part of args.bpf.h, which includes it where what it needs is known. */
+
+#include "selector_layout.h"
+
+#define SELECTOR_MAX_NAME 128	/* characters; a longer one is none */
+#define SELECTOR_BYTES 16	/* of a simple selector */
+
+struct selector_walk {
+	struct thread *t;
+	struct arg_ctx *a;
+	__u64 p;		/* the array */
+	__u64 layout;
+	__u32 nr;		/* of its simple selectors: t->selector */
+	__u32 at;		/* the next one to be put down */
+	__u32 bits, first;	/* of the one before */
+	__u32 max, len;		/* bytes of the text */
+	bool whole, cut;
+};
+
+static long selector_gather(__u64 i, struct selector_walk *w)
+{
+	struct selector_part *part;
+	__u64 raw[2] = {};
+
+	if (i >= SELECTOR_PARTS || !read_small(w->a, raw, sizeof(raw), w->p + SELECTOR_BYTES * i))
+		return 1;
+	part = &w->t->selector[i];
+	part->bits = raw[0];
+	part->value = raw[1];
+	part->first = w->nr && !SELECTOR_RELATION(w->bits) ? w->first : w->nr;
+	w->bits = part->bits;
+	w->first = part->first;
+	w->nr++;
+	w->whole = part->bits >> SELECTOR_LAST(w->layout) & 1;
+	return w->whole;
+}
+
+static __always_inline void selector_put(struct selector_walk *w, char c)
+{
+	__u32 at = w->a->at + sizeof(struct rec_arg) + w->len;
+
+	barrier_var(at);
+	if (w->len >= w->max || at >= ROOM_END) {
+		w->cut = true;
+		return;
+	}
+	w->t->buf[at] = c;
+	w->len++;
+}
+
+static __noinline void selector_dots(struct selector_walk *w)
+{
+	selector_put(w, '.');
+	selector_put(w, '.');
+	selector_put(w, '.');
+}
+
+/* An 8-bit name of the engine's table of names: those have a hash above their flags. */
+static __always_inline bool selector_name(struct selector_walk *w, __u64 impl)
+{
+	__u32 h[3] = {}, n, room = w->max - w->len;
+
+	if (!read_small(w->a, h, sizeof(h), impl) || !(h[2] & 1) || !(h[2] >> 8) || !h[1] || h[1] > SELECTOR_MAX_NAME)
+		return false;
+	n = h[1];
+	if (n > room) {
+		n = room;
+		w->cut = true;
+	}
+	barrier_var(n);
+	if (n > SELECTOR_MAX_NAME || (n && read_bytes(w->t, w->a->at + w->len, n, impl + 12, false)))
+		return false;
+	w->len += n;
+	return true;
+}
+
+/* One simple selector. */
+static __noinline int selector_part(struct selector_walk *w, __u32 bits, __u64 value)
+{
+	__u32 kind = SELECTOR_KIND(w->layout, bits);
+	bool rare = bits >> SELECTOR_RARE(w->layout) & 1;
+
+	switch (kind) {
+	case SELECTOR_ID:
+		selector_put(w, '#');
+		break;
+	case SELECTOR_CLASS:
+		selector_put(w, '.');
+		break;
+	case SELECTOR_ATTRIBUTE:
+		selector_put(w, '[');
+		break;
+	case SELECTOR_PSEUDO_ELEMENT:
+		selector_put(w, ':');
+		selector_put(w, ':');
+		break;
+	case SELECTOR_PSEUDO_CLASS:
+		selector_put(w, ':');
+		break;
+	case SELECTOR_UNIVERSAL:
+		selector_put(w, '*');
+		return 0;
+	}
+	if ((kind == SELECTOR_TAG || kind == SELECTOR_ATTRIBUTE) && !rare &&
+	    !read_small(w->a, &value, sizeof(value), value + SELECTOR_NAME(w->layout)))
+		rare = true;
+	if (kind == SELECTOR_UNKNOWN || rare || !selector_name(w, value))
+		selector_dots(w);
+	if (kind == SELECTOR_ATTRIBUTE)
+		selector_put(w, ']');
+	return 0;
+}
+
+static __always_inline void selector_combinator(struct selector_walk *w, __u32 relation)
+{
+	selector_put(w, ' ');
+	if (relation == SELECTOR_DESCENDANT)
+		return;
+	if (relation == SELECTOR_CHILD)
+		selector_put(w, '>');
+	else if (relation == SELECTOR_NEXT)
+		selector_put(w, '+');
+	else if (relation == SELECTOR_LATER)
+		selector_put(w, '~');
+	else
+		selector_dots(w);
+	selector_put(w, ' ');
+}
+
+static long selector_step(__u64 i, struct selector_walk *w)
+{
+	struct selector_part *part;
+	__u32 at = w->at, first;
+
+	if (at >= SELECTOR_PARTS || at >= w->nr)
+		return 1;
+	part = &w->t->selector[at];
+	selector_part(w, part->bits, part->value);
+	if (!SELECTOR_RELATION(part->bits) && at + 1 < w->nr) {
+		w->at = at + 1;
+		return 0;
+	}
+	/* what stands to the right of this compound is before it */
+	first = part->first;
+	if (!first || first > SELECTOR_PARTS)
+		return 1;
+	part = &w->t->selector[first - 1];
+	selector_combinator(w, SELECTOR_RELATION(part->bits));
+	w->at = part->first;
+	return 0;
+}
+
+/* The selector at `p`. */
+static __noinline bool arg_selector(struct thread *t, struct arg_ctx *a, __u64 p, __u64 layout)
+{
+	struct selector_walk w = { .t = t, .a = a, .p = p, .layout = layout, .max = room_for(a) };
+	__u32 last;
+
+	if (!w.max)
+		return false;
+	bpf_loop(SELECTOR_PARTS, selector_gather, &w, 0);
+	last = w.nr - 1;
+	if (last >= SELECTOR_PARTS)
+		return false;
+	w.at = t->selector[last].first;
+	if (!w.whole) {
+		selector_dots(&w);
+		selector_put(&w, ' ');
+	}
+	bpf_loop(SELECTOR_PARTS, selector_step, &w, 0);
+	arg_put(t, a, a->field, ENC_LATIN1 | (w.cut ? ENC_TRUNCATED : 0), w.len);
+	return true;
+}
+
+#endif

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #endif
 
-#define SNOOP_MAX_SITES 128
+#define SNOOP_MAX_SITES 256
 #define SNOOP_REGS 34	/* as numbered in target/arch.h, of the machine with the most */
 
 struct snoop_hit {

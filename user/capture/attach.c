@@ -15,7 +15,6 @@
 
 /* uapi/linux/bpf.h of 6.13, which Debian 12's headers don't have yet. */
 #define LINK_CREATE 28
-#define TRACE_UPROBE_MULTI 48
 #define TRACE_UPROBE_SESSION 57
 #define UPROBE_MULTI_RETURN 1
 
@@ -84,6 +83,11 @@ out:
 	free(offsets);
 	free(cookies);
 	return rc;
+}
+
+int attach_multi(int program_fd, int fd, const struct attach_site *sites, size_t nr)
+{
+	return multi_link(program_fd, PROGRAM_BEGIN, fd, sites, nr);
 }
 
 static int perf_link(const struct loaded *l, enum program program, int fd, const struct attach_site *site,

@@ -5,6 +5,8 @@
 
 #include "capture/load.h"
 
+#define TRACE_UPROBE_MULTI 48	/* uapi/linux/bpf.h of 6.6 */
+
 struct bpf_link;
 
 struct links {
@@ -25,6 +27,10 @@ struct attach_site {
 int attach_sites(const struct loaded *l, struct links *links, enum program program, int fd,
 		 const struct attach_site *sites, size_t nr,
 		 void (*refused)(void *arg, uint64_t cookie, const char *reason), void *arg);
+
+/* One link for entries at all of these places, by a program that was loaded with TRACE_UPROBE_MULTI. Its descriptor or
+ * -errno, if only for one place. */
+int attach_multi(int program_fd, int fd, const struct attach_site *sites, size_t nr);
 
 /* Is this rung's way of attaching known to the kernel? Tried with an empty program on a function of our own, since it
  * takes the kernel some 100 ms to verify the real ones. 0 or -errno. */

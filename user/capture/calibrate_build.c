@@ -159,6 +159,8 @@ static int search(struct run *r)
 		rc = drive_pages(r);
 	for (size_t i = 0; i < r->nr_logs; i++)
 		r->logs[i].calls = r->snoop ? snoop_calls(r->snoop, i) : 0;
+	if (!rc)
+		rc = rules_find(r);
 	snoop_close(r->snoop);
 	r->snoop = NULL;
 	browser_stop(r->browser);
@@ -227,6 +229,8 @@ static int finish(struct run *r)
 	if (rc)
 		return error_set(r->err, ERR_OTHER, rc, "out of memory");
 	c->nr = keep_entries(c->entries, r->logs, r->verdicts, r->nr_logs);
+	if (r->rules.nr_args)
+		c->entries[c->nr++] = r->rules;
 	if (!c->nr)
 		return error_set(r->err, ERR_NOTHING, -ENOENT, "none of the functions found in %s was called by its own pages; nothing "
 				 "was written", r->opt->binary);

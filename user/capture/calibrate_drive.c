@@ -219,6 +219,31 @@ int drive_pages(struct run *r)
 	return r->failed;
 }
 
+bool drive_script(struct run *r, const char *script)
+{
+	json_t *result = call(r, r->session, "Runtime.evaluate", json_pack("{s:s, s:b}", "expression", script, "returnByValue", 1));
+	bool ok = result && !json_object_get(result, "exceptionDetails");
+
+	json_decref(result);
+	return ok && !r->failed;
+}
+
+bool drive_blank(struct run *r)
+{
+	bool blank = false;
+
+	json_decref(call(r, r->session, "Page.navigate", json_pack("{s:s}", "url", "about:blank")));
+	/* for a moment, scripts still run in the page before */
+	while (!r->failed && !blank) {
+		json_t *result = call(r, r->session, "Runtime.evaluate", json_pack("{s:s}", "expression", "location.href"));
+		const char *url = json_string_value(json_object_get(json_object_get(result, "result"), "value"));
+
+		blank = url && !strcmp(url, "about:blank");
+		json_decref(result);
+	}
+	return !r->failed;
+}
+
 bool drive_end(struct run *r)
 {
 	browser_send(r->browser, NULL, "Browser.close", NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the parts of calibration share while a private browser runs: calibrate_build.c (the whole), calibrate_drive.c (its
- * pages), calibrate_hits.c (its calls). */
+ * pages), calibrate_hits.c (its calls), calibrate_rules_find.c (its style rules). */
 #ifndef FRAMESCOPE_CAPTURE_CALIBRATE_RUN_H
 #define FRAMESCOPE_CAPTURE_CALIBRATE_RUN_H
 
@@ -37,6 +37,7 @@ struct run {
 	size_t nr_logs;
 	struct known known;
 	struct choose_texts texts;
+	struct site_entry rules;	/* of rules_find(); without arguments: not found */
 	char text[KNOWN_MAX][TEXT_MAX];
 	char session[128];	/* of a browser that is driven */
 	unsigned int phase;
@@ -56,8 +57,15 @@ void run_say(const struct run *r, const char *what);
 int drive_start(struct run *r, const struct reporter *reporter, int (*started)(struct run *r));
 /* Shows every page until it has done all that it does. */
 int drive_pages(struct run *r);
+/* Only where kind->pipe: shows a page with nothing in it; runs a script there. False: it failed. */
+bool drive_blank(struct run *r);
+bool drive_script(struct run *r, const char *script);
 /* Lets the browser end in its own way, so that it finishes its report. False: it takes too long, or can't be told to. */
 bool drive_end(struct run *r);
+
+/* After the pages, while the browser still runs: looks for a function that is called for matched rules, where the engine has
+ * such a probe. What can't be found is said, and no failure. */
+int rules_find(struct run *r);
 
 /* Puts probes on the functions of r->logs, whose calls are looked into while drive_pages() runs. */
 int hits_attach(struct run *r);

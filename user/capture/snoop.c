@@ -2,14 +2,17 @@
 /* Loads calibration's probe, and keeps stop and go of the processes it hits in order. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "capture/attach.h"
 #include "capture/snoop.h"
 #include "snoop.skel.h"
 
@@ -19,7 +22,8 @@
 struct snoop {
 	struct snoop_bpf_skel *skel;
 	struct ring_buffer *ring;
-	struct bpf_link *links[SNOOP_MAX_SITES];
+	struct bpf_link *links[SNOOP_MAX_SITES];	/* or: */
+	int multi;		/* one link for all; -1: none. To take away a hundred of the others takes 10 s */
 	size_t nr;
 	snoop_fn fn;
 	void *arg;
@@ -147,51 +151,81 @@ uint64_t snoop_calls(const struct snoop *s, size_t site)
 	return site < s->nr ? s->skel->bss->calls[site] : 0;
 }
 
-static int load(struct snoop *s, struct error *err)
+static int load(struct snoop *s, bool multi)
 {
-	libbpf_set_print(getenv("FRAMESCOPE_DEBUG") ? print_debug : NULL);
-	s->skel = snoop_bpf_skel__open_and_load();
-	if (!s->skel && errno == EPERM)
-		return error_set(err, ERR_PERMISSION, -EPERM, "the kernel does not let us load BPF programs; run it with sudo on "
-				 "the host");
+	s->skel = snoop_bpf_skel__open();
 	if (!s->skel)
-		return error_set(err, ERR_KERNEL, -errno, "this kernel can't run calibration's program (%s); FRAMESCOPE_DEBUG=1 "
-				 "shows what it says", strerror(errno));
-	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.hits), on_hit, s, NULL);
-	if (!s->ring)
-		return error_set(err, ERR_OTHER, -errno, "can't map the ring buffer: %s", strerror(errno));
-	return 0;
+		return -errno;
+	bpf_program__set_expected_attach_type(s->skel->progs.snoop_call, multi ? TRACE_UPROBE_MULTI : 0);
+	if (!snoop_bpf_skel__load(s->skel))
+		return 0;
+	snoop_bpf_skel__destroy(s->skel);
+	s->skel = NULL;
+	return -errno;
 }
 
-int snoop_open(const char *path, const uint64_t *offsets, size_t nr, pid_t root, snoop_fn fn, void *arg,
-	       struct snoop **ret, struct error *err)
+/* All at once, where the kernel can; else one by one, without those that it refuses. How many sit. */
+static size_t attach_all(struct snoop *s, const char *path, const uint64_t *offsets)
 {
-	struct snoop *s = calloc(1, sizeof(*s));
+	struct attach_site sites[SNOOP_MAX_SITES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t attached = 0;
-	int rc;
 
-	if (!s)
-		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
-	s->fn = fn;
-	s->arg = arg;
-	s->nr = nr < SNOOP_MAX_SITES ? nr : SNOOP_MAX_SITES;
-	rc = load(s, err);
-	if (rc) {
-		snoop_close(s);
-		return rc;
-	}
-	s->skel->bss->root_tgid = root;
+	for (size_t i = 0; i < s->nr; i++)
+		sites[i] = (struct attach_site){ .offset = offsets[i], .cookie = i };
+	if (fd >= 0 && !load(s, true))
+		s->multi = attach_multi(bpf_program__fd(s->skel->progs.snoop_call), fd, sites, s->nr);
+	if (fd >= 0)
+		close(fd);
+	if (s->multi >= 0)
+		return s->nr;
+	snoop_bpf_skel__destroy(s->skel);
+	s->skel = NULL;
+	if (load(s, false))
+		return 0;
 	for (size_t i = 0; i < s->nr; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = i);
 
 		s->links[i] = bpf_program__attach_uprobe_opts(s->skel->progs.snoop_call, -1, path, offsets[i], &opts);
 		attached += s->links[i] != NULL;
 	}
-	if (!attached) {
-		rc = error_set(err, ERR_KERNEL, -errno, "the kernel refuses all probes on %s: %s", path, strerror(errno));
+	return attached;
+}
+
+int snoop_open(const char *path, const uint64_t *offsets, size_t nr, pid_t root, snoop_fn fn, void *arg,
+	       struct snoop **ret, struct error *err)
+{
+	struct snoop *s = calloc(1, sizeof(*s));
+	int rc = 0;
+
+	if (!s)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	s->fn = fn;
+	s->arg = arg;
+	s->multi = -1;
+	s->nr = nr < SNOOP_MAX_SITES ? nr : SNOOP_MAX_SITES;
+	libbpf_set_print(getenv("FRAMESCOPE_DEBUG") ? print_debug : NULL);
+	errno = 0;
+	if (!attach_all(s, path, offsets)) {
+		if (errno == EPERM)
+			rc = error_set(err, ERR_PERMISSION, -EPERM, "the kernel does not let us load BPF programs; run it with sudo on "
+				       "the host");
+		else if (!s->skel)
+			rc = error_set(err, ERR_KERNEL, -errno, "this kernel can't run calibration's program (%s); FRAMESCOPE_DEBUG=1 "
+				       "shows what it says", strerror(errno));
+		else
+			rc = error_set(err, ERR_KERNEL, -errno, "the kernel refuses all probes on %s: %s", path, strerror(errno));
+	}
+	if (!rc) {
+		s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.hits), on_hit, s, NULL);
+		if (!s->ring)
+			rc = error_set(err, ERR_OTHER, -errno, "can't map the ring buffer: %s", strerror(errno));
+	}
+	if (rc) {
 		snoop_close(s);
 		return rc;
 	}
+	s->skel->bss->root_tgid = root;
 	*ret = s;
 	return 0;
 }
@@ -207,6 +241,8 @@ void snoop_close(struct snoop *s)
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->links[i])
 			bpf_link__destroy(s->links[i]);
+	if (s->multi >= 0)
+		close(s->multi);
 	ring_buffer__free(s->ring);
 	snoop_bpf_skel__destroy(s->skel);
 	free(s);

@@ -20,6 +20,7 @@ static void free_probe(struct engine_probe *p)
 	free(p->name);
 	free(p->label);
 	free(p->group);
+	free(p->near);
 	free(p->unless);
 	for (size_t i = 0; i < p->nr_functions; i++)
 		free(p->functions[i]);

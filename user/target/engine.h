@@ -29,6 +29,7 @@
  *   anchor = ^Document::update   + strings that the function, or a helper of it, refers to: anchors.h
  *   fallback = ^^^Layout         + anchors that count only where this build has the text of no `anchor`
  *   calls = OtherProbe           + a probe of this engine that the function calls
+ *   near = TEXT                  an anchor, where calibration looks for a function that none leads to
  *   unless = OtherProbe          used only where that probe of this engine isn't found
  *   exit = auto                  auto, return (a return probe), sites (a probe on every way out)
  *   jit = yes                    JIT code may call it: never a return probe
@@ -99,6 +100,7 @@ struct engine_probe {
 	size_t nr_fallbacks;
 	char *calls[ENGINE_MAX_NAMES];		/* probes that this function must call, directly or through a helper */
 	size_t nr_calls;
+	char *near;		/* anchor of a function that it stands near: where calibration looks for it; NULL */
 	char *unless;		/* probe that, if found, makes this one needless; NULL */
 	struct arg_spec args[RECORD_MAX_ARGS];
 	char *members[RECORD_MAX_ARGS];		/* "->document->url": looked up in debug information, then its steps

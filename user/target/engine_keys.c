@@ -116,6 +116,12 @@ static int set_anchor(struct engine_reader *r, char **name, const char *value, s
 	return *name ? 0 : engine_no_memory(r);
 }
 
+static int set_near(struct engine_reader *r, void *field, const struct key *key, const char *value, size_t column)
+{
+	(void)key;
+	return set_anchor(r, field, value, column);
+}
+
 /* Lists of a probe: a fixed array of strings. Anchors keep their quotes, which are part of their syntax. */
 static int set_name(struct engine_reader *r, void *field, const struct key *key, const char *value, size_t column)
 {
@@ -230,6 +236,7 @@ static const struct key probe_keys[] = {
 	{ "anchor", set_name, PROBE(anchors), PROBE(nr_anchors), NULL, true },
 	{ "fallback", set_name, PROBE(fallbacks), PROBE(nr_fallbacks), NULL, true },
 	{ "calls", set_name, PROBE(calls), PROBE(nr_calls), NULL, true },
+	{ "near", set_near, PROBE(near), 0, NULL, false },
 	{ "unless", set_string, PROBE(unless), 0, NULL, false },
 	{ "exit", set_word, PROBE(exit), 0, exit_policy_words, false },
 	{ "jit", set_bool, PROBE(jit), 0, NULL, false },

@@ -93,6 +93,7 @@ static uint64_t definition_hash(const struct site_search *s)
 		for (size_t k = 0; k < p->nr_calls; k++)
 			h = hash_text(hash_text(h, "c"), p->calls[k]);
 		h = hash_text(h, p->unless ?: "");
+		h = hash_text(h, p->near ?: "");
 		h = (h ^ p->clone_args) * 0x100000001b3ull;
 	}
 	return h;

@@ -97,6 +97,7 @@ static int refuse_rest(struct site_search *s)
 		if (!site)
 			return -ENOMEM;
 		snprintf(site->reason, sizeof(site->reason), "%s",
+			 p->near ? "no string leads to it: framescope calibrate finds it by how often it is called" :
 			 s->reasons[i][0] ? s->reasons[i] : "its definition names neither a function nor an anchor");
 	}
 	return 0;

@@ -11,7 +11,7 @@
 #include "scope/events.h"
 
 /* A page that is left may still run its last handlers, and on a busy machine they come late. */
-#define LEAVING_NS 2000000000u
+#define LEAVING_NS 1000000000u
 
 /* The first navigation of the session, or NULL. Frames of the page that it is to navigate after it. */
 static const struct session_mark *first_navigation(const struct session *s)

@@ -239,6 +239,8 @@ static void test_all_interval(void **state)
 	      { { TO(1e300) }, .hull = { 0, 90 }, .list = "1 2 3 4 5 6 7 8 9 10 11 12 13 " },
 	      { { EVENT(3), FROM(42), TO(44) }, .hull = { 40, 60 }, .list = "8 " },
 	      { { EVENT(3), DEPTH(1), FROM(28), TO(29) }, .hull = { 20, 40 }, .list = "4 " },
+	      { { EVENT(3), DEPTH(2), FROM(22), TO(25) }, .types = { EVENT_CSS_SELECTOR_MATCHING, 99 }, .hull = { 22, 26 },
+		.list = "5 " },
 	      /* the parent (REFLOW, LAYOUT 8 and 9) is filtered out, the child isn't */
 	      { { DEPTH(4), FROM(51), TO(51) }, .types = { EVENT_LAYOUT }, .hull = { 40, 60 }, .list = "8 9 10 " });
 }
@@ -295,6 +297,21 @@ static void test_types(void **state)
 		"LAYOUT 20 x3 [40-60]\n"	/* recursion: each moment once */
 		"PAINT 0 x1 [60-60]\n"
 		"SCRIPT_THREAD_EVALUATION 10 x1 [70-80]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_TYPES, .timeline_id = 2 }, .hull = { 100, 110 }, .list =
+		"STYLE_RECALCULATION 10 x1 [100-110]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_TYPES, EVENT(4) }, .hull = { 22, 30 }, .list =
+		"CSS_SELECTOR_MATCHING 8 x22 [22-30]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_TYPES, DEPTH(1) }, .hull = { 0, 90 }, .list =
+		"DOCUMENT_PARSING 17 x2 [0-90]\n"	/* two documents of one frame */
+		"REFLOW 0 x1 [20-60]\n"
+		"PAINT 0 x1 [60-60]\n"
+		"SCRIPT_THREAD_EVALUATION 10 x1 [70-80]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_TYPES }, .types = { EVENT_LAYOUT }, .hull = { 40, 60 }, .list =
+		"LAYOUT 20 x3 [40-60]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_TYPES, FROM(60), TO(60) }, .hull = { 20, 60 }, .list =
+		"REFLOW 0 x1 [20-60]\n"		/* touched at one point */
+		"LAYOUT 10 x1 [40-60]\n"
+		"PAINT 0 x1 [60-60]\n" },
 	      { { .mode = MODE_REDUCE_UNIQUE_TYPES, EVENT(3), DEPTH(1) }, .hull = { 20, 60 }, .list =
 		"STYLE_RECALCULATION 12 x1 [20-40]\n"
 		"LAYOUT 10 x1 [40-60]\n" },
@@ -337,6 +354,28 @@ static void test_events(void **state)
 		.hull = { 22, 30 }, .list =
 		"CSS_SELECTOR_MATCHING 5 x17 [22-30] .a\n"
 		"CSS_SELECTOR_MATCHING 3 x5 [26-29] #b\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, .timeline_id = 2 }, .hull = { 100, 110 }, .list =
+		"STYLE_RECALCULATION 10 x1 [100-110]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, EVENT(8) }, .hull = { 45, 55 }, .list = "LAYOUT 10 x2 [45-55]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, DEPTH(1) }, .hull = { 0, 90 }, .list =
+		"DOCUMENT_PARSING 7 x1 [0-10] http://x/a\n"
+		"REFLOW 0 x1 [20-60]\n"
+		"PAINT 0 x1 [60-60] area\n"
+		"SCRIPT_THREAD_EVALUATION 10 x1 [70-80] click\n"
+		"DOCUMENT_PARSING 10 x1 [80-90] http://x/b\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS }, .types = { EVENT_DOCUMENT_PARSING, 99 }, .hull = { 0, 90 }, .list =
+		"DOCUMENT_PARSING 7 x1 [0-10] http://x/a\n"
+		"DOCUMENT_PARSING 10 x1 [80-90] http://x/b\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, FROM(60), TO(60) }, .hull = { 20, 60 }, .list =
+		"REFLOW 0 x1 [20-60]\n"
+		"LAYOUT 10 x1 [40-60]\n"
+		"PAINT 0 x1 [60-60] area\n" },
+	      /* all four options: what holds the events (REFLOW, LAYOUT 8) is filtered out */
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, EVENT(3), DEPTH(2), FROM(55), TO(59) }, .types = { EVENT_LAYOUT },
+		.hull = { 40, 60 }, .list = "LAYOUT 18 x2 [40-60]\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, EVENT(3), DEPTH(2), FROM(22), TO(25) },
+		.types = { EVENT_CSS_SELECTOR_MATCHING }, .hull = { 22, 26 }, .list = "CSS_SELECTOR_MATCHING 4 x10 [22-26] .a\n" },
+	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, FROM(11), TO(12) }, NOTHING },
 	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS, EVENT(2) }, NOTHING },
 	      { { .mode = MODE_REDUCE_UNIQUE_EVENTS }, .types = { 99 }, NOTHING });
 }
@@ -363,6 +402,16 @@ static void test_reduce_all(void **state)
 		"GENERIC 10 x1 [70-80]\n" },
 	      { { .mode = MODE_REDUCE_ALL, EVENT(3), DEPTH(1), FROM(41) }, .types = { EVENT_LAYOUT, EVENT_PAINT },
 		.hull = { 40, 60 }, .list = "GENERIC 10 x1 [40-60]\n" },
+	      { { .mode = MODE_REDUCE_ALL, .timeline_id = 2 }, .hull = { 0, 120 }, .list =
+		"PROCESS 83 x1 [0-120]\n"
+		"GENERIC 10 x1 [100-110]\n" },
+	      { { .mode = MODE_REDUCE_ALL, EVENT(3), DEPTH(2) }, .hull = { 20, 60 }, .list = "GENERIC 38 x25 [20-60]\n" },
+	      { { .mode = MODE_REDUCE_ALL, FROM(60), TO(60) }, .hull = { 0, 120 }, .list =
+		"PROCESS 83 x1 [0-120]\n"
+		"GENERIC 10 x3 [20-60]\n" },
+	      { { .mode = MODE_REDUCE_ALL, FROM(11), TO(12) }, .hull = { 0, 120 }, .list = "PROCESS 83 x1 [0-120]\n" },
+	      { { .mode = MODE_REDUCE_ALL, FROM(11), TO(12), .no_process = true }, NOTHING },
+	      { { .mode = MODE_REDUCE_ALL }, .types = { 99 }, NOTHING },
 	      { { .mode = MODE_REDUCE_ALL }, .types = { EVENT_GENERIC }, NOTHING },
 	      { { .mode = MODE_REDUCE_ALL, EVENT(13) }, NOTHING });
 }

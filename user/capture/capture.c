@@ -188,6 +188,9 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 	c->loaded.ctl->epoch = 0;
 	now = clock_ns(CLOCK_MONOTONIC);
 	c->armed = false;
+	for (size_t i = 0; i < c->follow.nr; i++)
+		if (!c->follow.p[i].end_ns)
+			follow_read_cpu(&c->follow.p[i], w, now, false);
 	usleep(SETTLE_US);
 	/* at that moment, not now: whether they ran or had ended since then is not known */
 	rc = load_close_calls(&c->loaded, c->epoch, now);
@@ -195,9 +198,6 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 		rc = ring_poll(c->ring, 0);
 	if (!rc)
 		rc = calibrate_write(c->calibration, w);
-	for (size_t i = 0; i < c->follow.nr; i++)
-		if (!c->follow.p[i].end_ns)
-			follow_read_cpu(&c->follow.p[i], w, now, false);
 	if (!rc)
 		rc = loss_write(&c->loss, &c->loaded, w, now);
 	for (size_t i = 0; i < c->table.nr && !rc; i++) {

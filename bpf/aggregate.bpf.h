@@ -43,6 +43,7 @@ __weak __noinline int aggregate_flush(struct thread *t, __u32 i)
 	__u32 at;
 
 	s = t ? sums_of(t) : NULL;
+	barrier_var(i);
 	if (!s || i >= SUMS)
 		return 0;
 	g = &s->sum[i];
@@ -62,32 +63,30 @@ __weak __noinline int aggregate_flush(struct thread *t, __u32 i)
 	return 0;
 }
 
-struct sums_walk {
-	struct thread *t;
-	struct sums *s;
-	__u64 parent_id;
-	bool all;
-};
+#define ALL_PARENTS ~0ull
 
-static long sums_step(__u64 n, struct sums_walk *w)
+static long sums_step(__u64 n, struct thread **ctx)
 {
+	struct thread *t = *ctx;
+	struct sums *s = sums_of(t);
 	struct aggregate *g;
 
-	if (n >= SUMS)
+	if (!s || n >= SUMS)
 		return 1;
-	g = &w->s->sum[n];
-	if (g->hits && (w->all || g->parent_id == w->parent_id))
-		aggregate_flush(w->t, n);
+	g = &s->sum[n];
+	if (g->hits && (t->sums_below == ALL_PARENTS || g->parent_id == t->sums_below))
+		aggregate_flush(t, n);
 	return 0;
 }
 
-/* The sums below a call that ends; or all of the thread's. Inline: the kernel allows eight functions inside each other. */
-static __always_inline void aggregate_flush_below(struct thread *t, __u64 parent_id, bool all)
+/* The sums below a call that ends, or ALL_PARENTS. Inline, and with next to nothing on the stack: the kernel allows eight
+ * functions inside each other, with 512 bytes between them. */
+static __always_inline void aggregate_flush_below(struct thread *t, __u64 parent_id)
 {
-	struct sums_walk w = { .t = t, .s = sums_of(t), .parent_id = parent_id, .all = all };
-
-	if (w.s)
-		bpf_loop(SUMS, sums_step, &w, 0);
+	if (!t->sums)
+		return;
+	t->sums_below = parent_id;
+	bpf_loop(SUMS, sums_step, &t, 0);
 }
 
 /* A call whose sum had to make room for another while it ran (recursion) is one by itself, of an unknown key. */
@@ -112,6 +111,7 @@ static __noinline int aggregate_end(struct thread *t, struct frame *f, __u64 now
 	__u32 i = f->buf_at;
 	struct aggregate *g;
 
+	barrier_var(i);
 	if (!s || i >= SUMS)
 		return 0;
 	g = &s->sum[i];

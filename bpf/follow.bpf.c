@@ -30,7 +30,7 @@ __noinline int stack_close_all(struct thread *t, __u64 now)
 		return 0;
 	w.i = t->top;
 	bpf_loop(RECORD_MAX_DEPTH, close_step, &w, 0);
-	aggregate_flush_below(t, 0, true);
+	aggregate_flush_below(t, ALL_PARENTS);
 	t->top = 0;
 	t->deep = 0;
 	t->under = 0;

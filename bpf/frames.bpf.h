@@ -103,7 +103,7 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u32 i
 			aggregate_end(t, f, now);
 			return;
 		}
-		aggregate_flush_below(t, f->call_id, false);
+		aggregate_flush_below(t, f->call_id);
 	}
 	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
 		return;

@@ -80,6 +80,18 @@ struct selector_part {
 	__u32 first;		/* index of the first one of its compound */
 };
 
+/* The selector being read. */
+struct selector_reading {
+	__u64 p;		/* its array of simple selectors */
+	__u64 layout;
+	__u32 nr;		/* of them */
+	__u32 bits, first;	/* of the last one */
+	__u32 at;		/* the next one to be put down */
+	__u32 max, len;		/* bytes of the text */
+	bool whole, cut;
+	struct selector_part parts[SELECTOR_PARTS];
+};
+
 #define AGGREGATE_ARGS 192	/* bytes of arguments of a sum */
 #define SUMS 256		/* that a thread has under way: a page matches some hundred rules */
 #define SUM_WAYS 8		/* places that one may have: what its key spreads over is SUMS / SUM_WAYS */
@@ -121,13 +133,13 @@ struct thread {
 	__u32 under;		/* open calls that are openers for --only-under */
 	__u32 slot;		/* its own number */
 	__u32 sums;		/* its row of sums + 1; 0: none yet */
-	__u32 pad;
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
+	__u64 sums_below;	/* while they are sent: of which caller */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];
-	struct selector_part selector[SELECTOR_PARTS];	/* the same */
+	struct selector_reading selector;	/* the same */
 	__u64 counter_sum[RECORD_MAX_METRICS];	/* of each perf counter, until the thread was last put on a CPU */
 	__u64 counter_at[RECORD_MAX_METRICS];	/* and what the CPU's counter said then */
 	struct frame frames[CHUNK_FRAMES];

@@ -310,10 +310,11 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 			key = a.value;
 	}
 	i = aggregate_find(s, key, probe, parent_id);
+	barrier_var(i);
 	if (i >= SUMS)
 		return i - SUMS;
-	aggregate_flush(t, i);
 	g = &s->sum[i];
+	aggregate_flush(t, i);
 	at = buf_room(t, sizeof(struct rec_aggregate) + AGGREGATE_ARGS + ROOM_SMALL);
 	end = cookie & COOKIE_ARGS ? put_args(ctx, t, probe, at, &flags) : at;
 	g->arg_bytes = 0;
@@ -337,6 +338,7 @@ static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, _
 	__u32 i = aggregate_of(ctx, t, cookie, parent);
 	struct sums *s = sums_of(t);
 
+	barrier_var(i);
 	if (!s || i >= SUMS)
 		return 0;
 	f->call_id = s->sum[i].call_id;

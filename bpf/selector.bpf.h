@@ -15,16 +15,10 @@
 #define SELECTOR_MAX_NAME 128	/* characters; a longer one is none */
 #define SELECTOR_BYTES 16	/* of a simple selector */
 
+/* The rest is in t->selector: the stack has no room for it. */
 struct selector_walk {
 	struct thread *t;
 	struct arg_ctx *a;
-	__u64 p;		/* the array */
-	__u64 layout;
-	__u32 nr;		/* of its simple selectors: t->selector */
-	__u32 at;		/* the next one to be put down */
-	__u32 bits, first;	/* of the one before */
-	__u32 max, len;		/* bytes of the text */
-	bool whole, cut;
 };
 
 static long selector_gather(__u64 i, struct selector_walk *w)
@@ -32,30 +26,30 @@ static long selector_gather(__u64 i, struct selector_walk *w)
 	struct selector_part *part;
 	__u64 raw[2] = {};
 
-	if (i >= SELECTOR_PARTS || !read_small(w->a, raw, sizeof(raw), w->p + SELECTOR_BYTES * i))
+	if (i >= SELECTOR_PARTS || !read_small(w->a, raw, sizeof(raw), w->t->selector.p + SELECTOR_BYTES * i))
 		return 1;
-	part = &w->t->selector[i];
+	part = &w->t->selector.parts[i];
 	part->bits = raw[0];
 	part->value = raw[1];
-	part->first = w->nr && !SELECTOR_RELATION(w->bits) ? w->first : w->nr;
-	w->bits = part->bits;
-	w->first = part->first;
-	w->nr++;
-	w->whole = part->bits >> SELECTOR_LAST(w->layout) & 1;
-	return w->whole;
+	part->first = w->t->selector.nr && !SELECTOR_RELATION(w->t->selector.bits) ? w->t->selector.first : w->t->selector.nr;
+	w->t->selector.bits = part->bits;
+	w->t->selector.first = part->first;
+	w->t->selector.nr++;
+	w->t->selector.whole = part->bits >> SELECTOR_LAST(w->t->selector.layout) & 1;
+	return w->t->selector.whole;
 }
 
 static __always_inline void selector_put(struct selector_walk *w, char c)
 {
-	__u32 at = w->a->at + sizeof(struct rec_arg) + w->len;
+	__u32 at = w->a->at + sizeof(struct rec_arg) + w->t->selector.len;
 
 	barrier_var(at);
-	if (w->len >= w->max || at >= ROOM_END) {
-		w->cut = true;
+	if (w->t->selector.len >= w->t->selector.max || at >= ROOM_END) {
+		w->t->selector.cut = true;
 		return;
 	}
 	w->t->buf[at] = c;
-	w->len++;
+	w->t->selector.len++;
 }
 
 static __noinline void selector_dots(struct selector_walk *w)
@@ -68,27 +62,27 @@ static __noinline void selector_dots(struct selector_walk *w)
 /* An 8-bit name of the engine's table of names: those have a hash above their flags. */
 static __always_inline bool selector_name(struct selector_walk *w, __u64 impl)
 {
-	__u32 h[3] = {}, n, room = w->max - w->len;
+	__u32 h[3] = {}, n, room = w->t->selector.max - w->t->selector.len;
 
 	if (!read_small(w->a, h, sizeof(h), impl) || !(h[2] & 1) || !(h[2] >> 8) || !h[1] || h[1] > SELECTOR_MAX_NAME)
 		return false;
 	n = h[1];
 	if (n > room) {
 		n = room;
-		w->cut = true;
+		w->t->selector.cut = true;
 	}
 	barrier_var(n);
-	if (n > SELECTOR_MAX_NAME || (n && read_bytes(w->t, w->a->at + w->len, n, impl + 12, false)))
+	if (n > SELECTOR_MAX_NAME || (n && read_bytes(w->t, w->a->at + w->t->selector.len, n, impl + 12, false)))
 		return false;
-	w->len += n;
+	w->t->selector.len += n;
 	return true;
 }
 
 /* One simple selector. */
-static __noinline int selector_part(struct selector_walk *w, __u32 bits, __u64 value)
+static __always_inline int selector_part(struct selector_walk *w, __u32 bits, __u64 value)
 {
-	__u32 kind = SELECTOR_KIND(w->layout, bits);
-	bool rare = bits >> SELECTOR_RARE(w->layout) & 1;
+	__u32 kind = SELECTOR_KIND(w->t->selector.layout, bits);
+	bool rare = bits >> SELECTOR_RARE(w->t->selector.layout) & 1;
 
 	switch (kind) {
 	case SELECTOR_ID:
@@ -112,7 +106,7 @@ static __noinline int selector_part(struct selector_walk *w, __u32 bits, __u64 v
 		return 0;
 	}
 	if ((kind == SELECTOR_TAG || kind == SELECTOR_ATTRIBUTE) && !rare &&
-	    !read_small(w->a, &value, sizeof(value), value + SELECTOR_NAME(w->layout)))
+	    !read_small(w->a, &value, sizeof(value), value + SELECTOR_NAME(w->t->selector.layout)))
 		rare = true;
 	if (kind == SELECTOR_UNKNOWN || rare || !selector_name(w, value))
 		selector_dots(w);
@@ -140,45 +134,54 @@ static __always_inline void selector_combinator(struct selector_walk *w, __u32 r
 static long selector_step(__u64 i, struct selector_walk *w)
 {
 	struct selector_part *part;
-	__u32 at = w->at, first;
+	__u32 at = w->t->selector.at, right;
 
-	if (at >= SELECTOR_PARTS || at >= w->nr)
+	if (at >= SELECTOR_PARTS || at >= w->t->selector.nr)
 		return 1;
-	part = &w->t->selector[at];
+	part = &w->t->selector.parts[at];
 	selector_part(w, part->bits, part->value);
-	if (!SELECTOR_RELATION(part->bits) && at + 1 < w->nr) {
-		w->at = at + 1;
+	if (!SELECTOR_RELATION(part->bits) && at + 1 < w->t->selector.nr) {
+		w->t->selector.at = at + 1;
 		return 0;
 	}
-	/* what stands to the right of this compound is before it */
-	first = part->first;
-	if (!first || first > SELECTOR_PARTS)
+	/* what stands to the right of this compound is before it; 0 - 1: nothing */
+	right = part->first - 1;
+	barrier_var(right);
+	if (right >= SELECTOR_PARTS)
 		return 1;
-	part = &w->t->selector[first - 1];
+	part = &w->t->selector.parts[right];
 	selector_combinator(w, SELECTOR_RELATION(part->bits));
-	w->at = part->first;
+	w->t->selector.at = part->first;
 	return 0;
 }
 
 /* The selector at `p`. */
 static __noinline bool arg_selector(struct thread *t, struct arg_ctx *a, __u64 p, __u64 layout)
 {
-	struct selector_walk w = { .t = t, .a = a, .p = p, .layout = layout, .max = room_for(a) };
+	struct selector_walk w = { .t = t, .a = a };
 	__u32 last;
 
-	if (!w.max)
+	t->selector.p = p;
+	t->selector.layout = layout;
+	t->selector.nr = 0;
+	t->selector.max = room_for(a);
+	t->selector.len = 0;
+	t->selector.whole = false;
+	t->selector.cut = false;
+	if (!t->selector.max)
 		return false;
 	bpf_loop(SELECTOR_PARTS, selector_gather, &w, 0);
-	last = w.nr - 1;
+	last = t->selector.nr - 1;
+	barrier_var(last);
 	if (last >= SELECTOR_PARTS)
 		return false;
-	w.at = t->selector[last].first;
-	if (!w.whole) {
+	t->selector.at = t->selector.parts[last].first;
+	if (!t->selector.whole) {
 		selector_dots(&w);
 		selector_put(&w, ' ');
 	}
 	bpf_loop(SELECTOR_PARTS, selector_step, &w, 0);
-	arg_put(t, a, a->field, ENC_LATIN1 | (w.cut ? ENC_TRUNCATED : 0), w.len);
+	arg_put(t, a, a->field, ENC_LATIN1 | (t->selector.cut ? ENC_TRUNCATED : 0), t->selector.len);
 	return true;
 }
 

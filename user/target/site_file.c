@@ -21,7 +21,7 @@ struct entry {
 	struct arg_spec args[RECORD_MAX_ARGS];
 	size_t nr_args;
 	char evidence[256];
-	char dropped[160];
+	char dropped[208];
 	uint64_t calls, reported;
 	bool has_calls, has_reported;
 };

@@ -29,7 +29,7 @@ static void print_entry(FILE *f, const struct image *img, const struct site_entr
 	if (e->compared)
 		fprintf(f, "calls = %u\nreported = %u\n", e->calls, e->reported);
 	if (e->dropped[0]) {
-		fprintf(f, "dropped = %s\n", e->dropped);
+		fprintf(f, "dropped = %.180s\n", e->dropped);
 		return;
 	}
 	fprintf(f, "evidence = %.180s\n", e->evidence);

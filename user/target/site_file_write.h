@@ -10,10 +10,10 @@ struct site_entry {
 	const struct site *site;
 	struct arg_spec args[RECORD_MAX_ARGS];
 	size_t nr_args;
-	char evidence[256];
+	char evidence[320];
 	bool compared;		/* its calls, with the events that the browser itself reported in the same run: */
 	uint32_t calls, reported;
-	char dropped[160];	/* why it isn't to be used; "" if it is */
+	char dropped[208];	/* why it isn't to be used; "" if it is */
 };
 
 struct site_build {

@@ -139,6 +139,27 @@ static void test_used(void **state)
 	tear_down(&f);
 }
 
+/* What led to the function is shown whole behind the calibration's: both are as long as they get. */
+static void test_long_evidence(void **state)
+{
+	struct fixture f;
+	struct error err;
+	char anchors[384], rest[512];
+	const char *shown;
+
+	(void)state;
+	set_up(&f);
+	memset(anchors, 'a', sizeof(anchors));
+	memcpy(anchors + sizeof(anchors) - 4, "end", 4);
+	snprintf(site(&f, "first")->evidence, sizeof(f.list.sites->evidence), "%s", anchors);
+	snprintf(rest, sizeof(rest), BYTES "evidence = %0180d\nframe = rdi\n", 7);
+	assert_int_equal(apply(&f, HEAD, section(&f, "first", 1, rest), &err), 0);
+	shown = site(&f, "first")->evidence;
+	assert_non_null(strstr(shown, "0007; aaaa"));
+	assert_string_equal(shown + strlen(shown) - strlen(anchors), anchors);
+	tear_down(&f);
+}
+
 static void test_refused(void **state)
 {
 	struct fixture f;
@@ -329,7 +350,7 @@ static void test_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_used), cmocka_unit_test(test_refused), cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_used), cmocka_unit_test(test_long_evidence), cmocka_unit_test(test_refused), cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_written), cmocka_unit_test(test_compared), cmocka_unit_test(test_candidates),
 	};
 

@@ -32,7 +32,7 @@ struct site {
 	struct arg_spec args[RECORD_MAX_ARGS];	/* of this build: calibrated ones replace the definition's */
 	size_t nr_args;
 	char function[256];	/* symbol, or the anchor's text */
-	char evidence[384];
+	char evidence[640];	/* room for a calibration's and an anchor's */
 	char reason[384];	/* SITE_NONE: why, one sentence */
 };
 

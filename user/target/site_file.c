@@ -301,7 +301,7 @@ static void apply_entry(struct reader *r, const struct entry *e)
 	if (e->dropped[0])
 		return;
 	snprintf(before, sizeof(before), "%s", site->evidence);
-	snprintf(site->evidence, sizeof(site->evidence), "calibrated: %.200s%s%.160s", e->evidence, *before ? "; " : "", before);
+	snprintf(site->evidence, sizeof(site->evidence), "calibrated: %.200s%s%.400s", e->evidence, *before ? "; " : "", before);
 	site->source = SITE_CALIBRATED;
 	site->cage = r->cage;
 	drop_replaced(site, e);
@@ -347,7 +347,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-/* First in the evidence of the first site that has some: behind it, it could be cut off. */
+/* First in the evidence of the first site that has some, which makes it seen. */
 static void note_refused(struct site_list *list, const char *refused)
 {
 	for (size_t i = 0; i < list->nr && *refused; i++) {
@@ -357,7 +357,7 @@ static void note_refused(struct site_list *list, const char *refused)
 		if (!first->source)
 			continue;
 		snprintf(before, sizeof(before), "%s", first->evidence);
-		snprintf(first->evidence, sizeof(first->evidence), "not used: %.250s; %.110s", refused, before);
+		snprintf(first->evidence, sizeof(first->evidence), "not used: %.250s; %.370s", refused, before);
 		return;
 	}
 }

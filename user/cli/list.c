@@ -295,11 +295,22 @@ static void show_table(struct lists *l, const struct list_options *opt)
 		       geteuid() ? "; run it with sudo to see those of other users" : "");
 }
 
+/* As many as fit, and how many more there are. */
+static void name_files(const struct engine *e, char *ret, size_t size)
+{
+	size_t n = 0, k = 0;
+
+	for (; k < e->nr_modules && n + strlen(e->modules[k]) + sizeof(" and 999 more") < size; k++)
+		n += snprintf(ret + n, size - n, "%s%s", k ? " " : "", e->modules[k]);
+	if (k < e->nr_modules)
+		snprintf(ret + n, size - n, "%s%zu more", k ? " and " : "", e->nr_modules - k);
+}
+
 static void show_engines(const struct lists *l, struct jsonout *j)
 {
 	static const char *const titles[] = { "name", "title", ">probes", "files", "definition" };
 	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
-	char files[128];
+	char files[96];
 
 	if (j) {
 		jsonout_object(j, NULL);
@@ -307,7 +318,6 @@ static void show_engines(const struct lists *l, struct jsonout *j)
 	}
 	for (size_t i = 0; i < l->nr_engines; i++) {
 		const struct engine *e = l->engines[i];
-		size_t n = 0;
 
 		if (j) {
 			jsonout_object(j, NULL);
@@ -318,8 +328,7 @@ static void show_engines(const struct lists *l, struct jsonout *j)
 			jsonout_close(j);
 			continue;
 		}
-		for (size_t k = 0; k < e->nr_modules && n < sizeof(files); k++)
-			n += snprintf(files + n, sizeof(files) - n, "%s%s", k ? " " : "", e->modules[k]);
+		name_files(e, files, sizeof(files));
 		table_text(t, e->name);
 		table_text(t, e->title);
 		table_count(t, e->nr_probes);

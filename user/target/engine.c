@@ -234,10 +234,10 @@ int engines_load(const char *only, const struct arch *arch, struct engine ***ret
 		rc = set_add_all(&s, err);
 		if (!rc && !s.nr)
 			rc = error_set(err, ERR_INPUT, -ENOENT, only ?
-				       "there is no engine definition named '%s' in $FRAMESCOPE_ENGINES or %s; give its path, "
-				       "or see framescope list --engines for those that are installed" :
-				       "there are no engine definitions%.0s in $FRAMESCOPE_ENGINES or %s; run make install, or "
-				       "name one with --engine", only ?: "", FRAMESCOPE_PREFIX "/share/framescope/engines");
+				       "there is no engine definition named '%s' in $FRAMESCOPE_ENGINES, beside the program or in "
+				       "%s; give its path, or see framescope list --engines for those that are installed" :
+				       "there are no engine definitions%.0s in $FRAMESCOPE_ENGINES, beside the program or in "
+				       "%s; run make install, or name one with --engine", only ?: "", FRAMESCOPE_PREFIX "/share/framescope/engines");
 	}
 	if (rc) {
 		engines_free(s.list, s.nr);

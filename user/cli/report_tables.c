@@ -88,8 +88,8 @@ static int print_types(const struct session *s, const struct report_stats *r)
 	       knows_overhead(info) ? " and without what measuring cost" :
 	       "; what measuring cost was not measured and is in them");
 	if (r->all.subtracted)
-		printf("! The overhead subtracted from %s events is more than half of the time that they show.\n",
-		       format_count(r->all.subtracted, text));
+		printf("! The overhead subtracted from %s event%s is more than half of the time shown.\n",
+		       format_count(r->all.subtracted, text), r->all.subtracted > 1 ? "s" : "");
 	return rc;
 }
 

@@ -43,7 +43,10 @@ class Chromium:
             folder, name = installed()
         self.home = tempfile.mkdtemp(prefix="framescope-chromium-")
         self.binary = os.path.join(self.home, "bin", name)
-        shutil.copytree(folder, os.path.dirname(self.binary), symlinks=True)
+        # a browser run by root leaves a folder beside itself that others can't read, and that it doesn't need
+        hidden = lambda at, names: [n for n in names if not os.path.islink(os.path.join(at, n)) and
+                                    not os.access(os.path.join(at, n), os.R_OK)]
+        shutil.copytree(folder, os.path.dirname(self.binary), symlinks=True, ignore=hidden)
         self.trace_file = os.path.join(self.home, "trace.json")
         args = [self.binary, *FLAGS, "--user-data-dir=" + os.path.join(self.home, "profile"),
                 "--remote-debugging-pipe", *flags]

@@ -59,6 +59,13 @@ int recording_write_record(struct recording_writer *w, const struct rec_header *
 	return 0;
 }
 
+int recording_writer_features(struct recording_writer *w, uint64_t features)
+{
+	(void)w;
+	(void)features;
+	return 0;
+}
+
 void recording_writer_abort(struct recording_writer *w)
 {
 	(void)w;

@@ -173,12 +173,43 @@ static void test_irregular(void **state)
 	stream_note(&r.stream, REPLAY_BEGIN_NS + 350, ~0u, "\033]0;owned\007\nnext");
 	text = run(&r, "--strict", &code);
 	assert_int_equal(code, ERR_LOSS);
-	expect_line(text, "1  events ended by an exception or a longjmp");
-	expect_line(text, "1  events still open when recording stopped or their thread ended");
+	expect_line(text, "1  event ended by an exception or a longjmp");
+	expect_line(text, "1  event still open when recording stopped or the thread ended");
 	expect_line(text, "     5     6      0        20    0.000  0.000  Layout");
 	assert_null(strchr(text, '\033'));
 	assert_null(strchr(text, '\007'));
 	assert_non_null(strstr(text, "11 records LOST\n"));
+	expect_line(text, "! 1 note on what is missing: see Notes below.");
+	free(text);
+}
+
+/* Of what the kernel's counters don't tell, as in a recording that ended early, the records do: marks, losses, sums. */
+static void test_without_counters(void **state)
+{
+	struct replay r = some();
+	char *text;
+	int code;
+
+	(void)state;
+	replay_mark(&r, 1, 10 * MS, mark);
+	replay_mark(&r, 1, 20 * MS, mark);
+	stream_loss(&r.stream, REPLAY_BEGIN_NS, REPLAY_BEGIN_NS + 300, layout, 5, 5);
+	stream_aggregate(&r.stream, 1, REPLAY_BEGIN_NS + 30 * MS, REPLAY_BEGIN_NS + 40 * MS, reflow, 7, MS);
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "1 event for 7 calls in 1 process; 3 of 3 probes were hit; 10 records LOST");
+	expect_line(text, "Mark       2");
+	/* none of the calls that were summed up has a longest time */
+	expect_line(text, "REFLOW     7     1.000    1.000        0.000       0.000");
+	assert_null(strstr(text, "No hits"));
+	assert_null(strstr(text, "None of"));
+	free(text);
+
+	r = some();
+	text = run(&r, "", &code);
+	expect_line(text, "0 events in 1 process; 0 of 3 probes were hit; 0 records lost");
+	expect_line(text, "None of the probed functions was called: use the page while it is recorded.");
+	assert_non_null(strstr(text, "\nNo hits (not called, or inlined into all callers): "));
 	free(text);
 }
 
@@ -251,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_irregular),
+		cmocka_unit_test(test_without_counters),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_empty),
 	};

@@ -53,6 +53,8 @@ static void add_event(struct event_sums *sum, const struct event_view *e, bool o
 	sum->unwound += !!(e->flags & EV_UNWOUND);
 	sum->clipped += !!(e->flags & EV_CLIPPED);
 	/* the interval of calls that were summed up spans what lay between them */
+	sum->single += !(e->flags & EV_AGGREGATE);
+	sum->measured += !!e->metrics;
 	if (!(e->flags & EV_AGGREGATE) && wall > sum->longest_ns)
 		sum->longest_ns = wall;
 	if (!outermost)
@@ -148,6 +150,33 @@ static void gather_losses(const struct session *s, const struct recording_probe 
 	}
 }
 
+static void gather_marks(const struct session *s, size_t nr_probes, uint64_t *marks)
+{
+	const struct session_mark *m;
+	size_t nr;
+
+	m = session_marks(s, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (m[i].probe < nr_probes)
+			marks[m[i].probe]++;
+}
+
+uint64_t report_hits(const struct report_stats *r, const struct recording_probe *probes, size_t probe)
+{
+	const struct loss_sums *l = &r->losses[probe];
+	uint64_t seen = r->marks[probe] + l->begins + l->marks;
+
+	/* the kernel's count comes with the end of a recording, which one that ended early lacks */
+	if (probes[probe].stats.calls > seen)
+		return probes[probe].stats.calls;
+	return seen ? seen : l->ends;
+}
+
+bool report_was_hit(const struct report_stats *r, const struct recording_probe *probes, size_t probe)
+{
+	return r->probes[probe].events || report_hits(r, probes, probe);
+}
+
 int report_stats_gather(const struct session *s, uint32_t max_slowest, struct report_stats *ret)
 {
 	size_t nr_timelines, nr_probes, nr_processes;
@@ -162,19 +191,22 @@ int report_stats_gather(const struct session *s, uint32_t max_slowest, struct re
 	n.probes = calloc(nr_probes + 1, sizeof(*n.probes));
 	ret->probes = calloc(nr_probes + 1, sizeof(*ret->probes));
 	ret->losses = calloc(nr_probes + 1, sizeof(*ret->losses));
+	ret->marks = calloc(nr_probes + 1, sizeof(*ret->marks));
 	ret->timelines = calloc(nr_timelines + 1, sizeof(*ret->timelines));
 	ret->process_events = calloc(nr_processes + 1, sizeof(*ret->process_events));
 	ret->slowest = calloc(max_slowest + 1, sizeof(*ret->slowest));
 	ret->max_slowest = max_slowest;
-	if (n.probes && ret->probes && ret->losses && ret->timelines && ret->process_events && ret->slowest)
+	if (n.probes && ret->probes && ret->losses && ret->marks && ret->timelines && ret->process_events && ret->slowest)
 		rc = 0;
 	for (size_t i = 0; i < nr_timelines && !rc; i++)
 		rc = gather_timeline(s, &timelines[i], nr_probes, nr_processes, &n, &ret->timelines[i], ret);
-	if (!rc)
+	if (!rc) {
 		gather_losses(s, probes, nr_probes, ret->losses);
+		gather_marks(s, nr_probes, ret->marks);
+	}
 	for (size_t i = 0; i < nr_probes && !rc; i++) {
 		ret->refused += !probes[i].attached;
-		ret->hit += probes[i].attached && (ret->probes[i].events || probes[i].stats.calls);
+		ret->hit += probes[i].attached && report_was_hit(ret, probes, i);
 	}
 	free(n.open);
 	free(n.probes);
@@ -187,6 +219,7 @@ void report_stats_release(struct report_stats *r)
 {
 	free(r->probes);
 	free(r->losses);
+	free(r->marks);
 	free(r->timelines);
 	free(r->process_events);
 	free(r->slowest);

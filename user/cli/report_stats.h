@@ -18,6 +18,8 @@ struct event_sums {
 	uint64_t subtracted;	/* EV_OVERHEAD_HIGH */
 	uint64_t unwound, clipped;
 	uint64_t metrics[RECORD_MAX_METRICS];	/* as total_ns */
+	uint64_t measured;	/* events that had metrics */
+	uint64_t single;	/* events that are one call each, not a sum of several: those have a longest_ns */
 };
 
 /* What a probe lost, and between when. */
@@ -31,13 +33,19 @@ struct report_stats {
 	struct event_sums all;	/* total_ns: over top-level events */
 	struct event_sums *probes;	/* per session_probes */
 	struct loss_sums *losses;	/* the same */
+	uint64_t *marks;	/* the same */
 	struct event_sums *timelines;	/* per session_timelines */
 	uint64_t *process_events;	/* per session_processes */
 	struct event_view *slowest;	/* the longest interval first; ties by id */
 	uint32_t nr_slowest, max_slowest;
 	uint32_t refused;	/* probes that were not attached */
-	uint32_t hit;		/* attached probes with events, marks or calls */
+	uint32_t hit;		/* attached probes that were hit: see below */
 };
+
+/* Was the probe hit, as far as the recording tells by its events, marks, losses and counters? */
+bool report_was_hit(const struct report_stats *r, const struct recording_probe *probes, size_t probe);
+/* How often, at least, a probe without events was hit. */
+uint64_t report_hits(const struct report_stats *r, const struct recording_probe *probes, size_t probe);
 
 /* -ENOMEM */
 int report_stats_gather(const struct session *s, uint32_t max_slowest, struct report_stats *ret);

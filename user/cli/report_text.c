@@ -55,7 +55,10 @@ static void print_head(const char *path, const struct session *s)
 	}
 	if (info->target_pid)
 		printf(" (pid %u)", info->target_pid);
-	printf(", %llu.%03u s", (unsigned long long)(span / 1000000000), (unsigned int)(span / 1000000 % 1000));
+	if (span || !info->truncated)
+		printf(", %llu.%03u s", (unsigned long long)(span / 1000000000), (unsigned int)(span / 1000000 % 1000));
+	else
+		printf(", how long is not known");
 	print_when(info);
 	putchar('\n');
 	print_safe(*info->tool ? info->tool : "framescope");
@@ -99,7 +102,7 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 	const struct session_counts *c = session_get_counts(s);
 	const struct recording_info *info = session_info(s);
 	char missing[INCOMPLETE_TEXT];
-	size_t nr_probes, nr_processes, busy;
+	size_t nr_probes, nr_processes, nr_notes, busy;
 
 	session_probes(s, &nr_probes);
 	session_processes(s, &nr_processes);
@@ -114,6 +117,11 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
 	if (*session_incomplete(s, missing, sizeof(missing)))
 		printf("! The recording is not complete: %s.\n", missing);
+	session_notes(s, &nr_notes);
+	if (nr_notes)
+		print_number("! ", nr_notes, "note", " on what is missing: see Notes below.\n");
+	if (!r->hit && nr_probes > r->refused && !c->lost && !info->truncated && strcmp(info->rung, "import"))
+		printf("None of the probed functions was called: use the page while it is recorded.\n");
 	if (info->target_ended)
 		printf("The target ended while it was recorded.\n");
 }

@@ -41,13 +41,14 @@ static const struct export_format *choose(const char *name, const char *out)
 
 static int run(const char *file, const char *out, const struct export_format *format, const struct export_options *opt)
 {
-	struct session *s;
+	struct session *s = NULL;
 	struct error err = { 0 };
+	int rc = 0;
 
 	if (command_distinct(file, out, &err) || command_load(file, &s, &err) || export_session(s, format, opt, out, &err))
-		return command_fail(&err);
+		rc = command_fail(&err);
 	session_free(s);
-	return 0;
+	return rc;
 }
 
 static int main_export(int argc, char **argv)

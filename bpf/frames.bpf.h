@@ -62,7 +62,7 @@ static __noinline int put_long_end(struct thread *t, struct frame *f, __u32 i, _
 	e->pad = 0;
 	e->hidden_ns = f->hidden_ns;
 	e->hidden_hits = f->hidden_hits;
-	e->pad2 = 0;
+	e->hidden_read_ns = saturate(f->hidden_read_ns);
 	buf_commit(t, at + size, now);
 	return 0;
 }
@@ -82,6 +82,7 @@ static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
 		/* with what was hidden inside it, lest the cost of those calls counts as their caller's time */
 		parent->hidden_ns += now - f->begin_ns;
 		parent->hidden_hits += 1 + f->hidden_hits;
+		parent->hidden_read_ns += f->read_ns + f->hidden_read_ns;
 	}
 	return true;
 }
@@ -107,7 +108,8 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u32 i
 	}
 	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
 		return;
-	if (unlikely(nr_metrics || f->generation != t->generation || f->hidden_hits || t->len > BUF_ROOM - sizeof(*e) - 8)) {
+	if (unlikely(nr_metrics || f->generation != t->generation || f->hidden_hits || f->hidden_read_ns ||
+		     t->len > BUF_ROOM - sizeof(*e) - 8)) {
 		put_long_end(t, f, i, now, flags);
 		return;
 	}

@@ -63,7 +63,8 @@ struct frame {
 	__u16 parent;		/* index + 1 of the parent's frame; 0: none */
 	__u32 generation;	/* while it is the thread's, its begin record stands in buf, */
 	__u16 buf_at, buf_end;	/* from here to here */
-	__u32 pad;
+	__u32 read_ns;		/* it took so long to read the arguments: the caller's overhead */
+	__u64 hidden_read_ns;	/* the same of hidden and summed calls below it */
 };
 
 #define V8_MAX_REST 8		/* second halves of a V8 string that wait for their first ones */
@@ -275,6 +276,11 @@ static __always_inline struct thread *thread_find(__u32 tid)
 			return bpf_map_lookup_elem(&threads, &slot);
 	}
 	return NULL;
+}
+
+static __always_inline __u32 saturate(__u64 v)
+{
+	return v > ~0u ? ~0u : v;
 }
 
 static __always_inline struct probe_stats *stats_of(__u32 probe)

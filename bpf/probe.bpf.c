@@ -135,18 +135,39 @@ static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 pr
 	return w.a.at;
 }
 
-/* Appends a begin or mark. The time is taken last, so that reading the arguments falls to the caller. */
+/* The frame holds when: the stack has no room. */
+static __always_inline void reading_begins(struct thread *t, struct frame *f)
+{
+	f->begin_ns = bpf_ktime_get_ns();
+	f->off_begin = t->off_sum;
+}
+
+/* For how long the thread has run since then. */
+static __always_inline __u32 ran_since(const struct frame *f, __u64 off_sum, __u64 now)
+{
+	return saturate(now - f->begin_ns - (off_sum - f->off_begin));
+}
+
+/*
+ * Appends a begin or mark. The time is taken last, so that reading the arguments falls to the caller. How long that
+ * takes differs by far more than all the rest, from probe to probe and from call to call: it is measured each time.
+ */
 static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *f, __u8 kind,
 				       __u32 flags)
 {
 	__u32 at = buf_room(t, sizeof(struct wire_begin) + ROOM_SMALL), args = at + sizeof(struct wire_begin), end = 0;
 	struct wire_begin *b;
-	__u64 now;
+	__u64 now, off;
 
 	if (cookie & COOKIE_CSTR)
 		end = read_cookie_cstr(ctx, t, cookie, args);
+	if (!end && cookie & COOKIE_ARGS) {
+		kind |= WIRE_READ;
+		reading_begins(t, f);
+		end = put_args(ctx, t, COOKIE_PROBE(cookie), args + sizeof(f->read_ns), &flags);
+	}
 	if (!end)
-		end = cookie & COOKIE_ARGS ? put_args(ctx, t, COOKIE_PROBE(cookie), args, &flags) : args;
+		end = args;
 	b = (void *)t->buf + at;
 	b->kind = kind;
 	b->flags = flags;
@@ -156,9 +177,16 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, __
 	b->up = f->parent_id ? f->call_id - f->parent_id : 0;
 	b->probe = f->probe;
 	b->depth = f->depth;
+	off = t->off_sum;
 	now = bpf_ktime_get_ns();
 	b->ts_ns = now;
+	f->read_ns = 0;
+	if (kind & WIRE_READ) {
+		f->read_ns = ran_since(f, off, now);
+		*(__u32 *)(b + 1) = f->read_ns;
+	}
 	f->begin_ns = now;
+	f->off_begin = off;
 	f->generation = t->generation;
 	f->buf_at = at;
 	end = (end + 7) & ~7u;
@@ -287,7 +315,8 @@ static __noinline __u32 aggregate_find(struct sums *s, __u64 key, __u32 probe, _
  * The sum that this call of an aggregate probe belongs to: where it stands. Only a new one costs the reading of its
  * arguments; they are read to the end of the buffer, where nothing is yet.
  */
-static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent)
+static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent,
+					  struct frame *f)
 {
 	__u64 key = 0, parent_id = parent ? parent->call_id : 0;
 	__u32 probe = COOKIE_PROBE(cookie), flags = 0, i, at, end;
@@ -316,7 +345,13 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 	g = &s->sum[i];
 	aggregate_flush(t, i);
 	at = buf_room(t, sizeof(struct rec_aggregate) + AGGREGATE_ARGS + ROOM_SMALL);
-	end = cookie & COOKIE_ARGS ? put_args(ctx, t, probe, at, &flags) : at;
+	end = at;
+	if (cookie & COOKIE_ARGS) {
+		reading_begins(t, f);
+		end = put_args(ctx, t, probe, at, &flags);
+		if (parent)
+			parent->hidden_read_ns += ran_since(f, t->off_sum, bpf_ktime_get_ns());
+	}
 	g->arg_bytes = 0;
 	if (end > at && end - at <= AGGREGATE_ARGS) {
 		bpf_probe_read_kernel(g->args, AGGREGATE_ARGS, t->buf + at);
@@ -335,7 +370,7 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, __u64 cookie, struct frame *parent,
 				   struct frame *f)
 {
-	__u32 i = aggregate_of(ctx, t, cookie, parent);
+	__u32 i = aggregate_of(ctx, t, cookie, parent, f);
 	struct sums *s = sums_of(t);
 
 	barrier_var(i);
@@ -346,6 +381,7 @@ static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, _
 	f->buf_at = i;
 	if (parent)
 		parent->flags |= FRAME_SUMS;
+	f->off_begin = t->off_sum;
 	f->begin_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -378,9 +414,9 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	f->parent_id = parent ? parent->call_id : 0;
 	f->depth = parent ? parent->depth + 1 : 0;
 	f->probe = COOKIE_PROBE(cookie);
-	f->off_begin = t->off_sum;
 	f->hidden_ns = 0;
 	f->hidden_hits = 0;
+	f->hidden_read_ns = 0;
 	f->flags = frame_flags;
 	f->rec_flags = 0;
 	f->parent = parent_top;

@@ -73,6 +73,8 @@ struct rec_begin {
 	__u16 flags;		/* enum record_flag */
 	__u16 arg_bytes;
 	__u16 pad;
+	__u32 read_ns;		/* just before ts_ns the thread ran so long to read the arguments; 0: not measured */
+	__u32 pad2;
 };
 
 /* REC_END. Followed by nr_metrics __u64: the differences between end and begin. */
@@ -91,7 +93,7 @@ struct rec_end {
 	__u16 pad;
 	__u64 hidden_ns;	/* wall time of direct children that were hidden in the kernel */
 	__u32 hidden_hits;	/* and their number */
-	__u32 pad2;
+	__u32 hidden_read_ns;	/* the sum of their read_ns, and of summed ones'; at most the largest number there is */
 };
 
 /* REC_AGGREGATE: hits calls of one probe with the same key below one parent. ts_ns is the last end.
@@ -133,7 +135,7 @@ struct rec_cost {
 	__u32 cost_class;	/* enum cost_class, all bits: which kind of probe */
 	__u32 samples;
 	__u64 inner_ns;		/* of one call's cost, the part between its begin and end time stamps */
-	__u64 outer_ns;		/* and the part outside of them: it falls to the parent */
+	__u64 outer_ns;		/* and the part outside of them, without what read_ns tells: it falls to the parent */
 	__u64 spread_ns;	/* half the distance of the quartiles of inner + outer */
 };
 
@@ -302,7 +304,7 @@ struct probe_stats {
 #define REC_ASSERT(what) _Static_assert(what, "record.h layout")
 #endif
 REC_ASSERT(sizeof(struct rec_header) == 16);
-REC_ASSERT(sizeof(struct rec_begin) == 56);
+REC_ASSERT(sizeof(struct rec_begin) == 64);
 REC_ASSERT(__builtin_offsetof(struct rec_begin, probe) == 40);
 REC_ASSERT(__builtin_offsetof(struct rec_begin, arg_bytes) == 52);
 REC_ASSERT(sizeof(struct rec_end) == 88);

@@ -18,6 +18,7 @@ enum wire_kind {
 	WIRE_MARK,
 	WIRE_END,	/* of a begin in the same chunk */
 	WIRE_END_OFF,	/* the same, followed by its off_cpu_ns */
+	WIRE_READ = 0x80,	/* flag of begins and marks: the first four of the arg_bytes are read_ns */
 };
 
 struct wire_chunk {

@@ -45,16 +45,17 @@ static void print_args(const void *data, size_t bytes)
 
 static void print_begin(const struct rec_begin *b)
 {
-	printf(",\"call\":%llu,\"parent\":%llu,\"sp\":%llu,\"probe\":%u,\"tgid\":%u,\"depth\":%u,\"flags\":%u", b->call_id,
-	       b->parent_id, b->sp, b->probe, b->tgid, b->depth, b->flags);
+	printf(",\"call\":%llu,\"parent\":%llu,\"sp\":%llu,\"probe\":%u,\"tgid\":%u,\"depth\":%u,\"flags\":%u,\"read\":%u",
+	       b->call_id, b->parent_id, b->sp, b->probe, b->tgid, b->depth, b->flags, b->read_ns);
 	print_args(b + 1, b->arg_bytes);
 }
 
 static void print_end(const struct rec_end *e)
 {
 	printf(",\"begin\":%llu,\"call\":%llu,\"parent\":%llu,\"sp\":%llu,\"off_cpu\":%llu,\"probe\":%u,\"tgid\":%u,\"depth\":%u,"
-	       "\"flags\":%u,\"hidden_ns\":%llu,\"hidden_hits\":%u,\"metrics\":[", e->begin_ns, e->call_id, e->parent_id,
-	       e->sp, e->off_cpu_ns, e->probe, e->tgid, e->depth, e->flags, e->hidden_ns, e->hidden_hits);
+	       "\"flags\":%u,\"hidden_ns\":%llu,\"hidden_hits\":%u,\"hidden_read\":%u,\"metrics\":[", e->begin_ns, e->call_id,
+	       e->parent_id, e->sp, e->off_cpu_ns, e->probe, e->tgid, e->depth, e->flags, e->hidden_ns, e->hidden_hits,
+	       e->hidden_read_ns);
 	for (int i = 0; i < e->nr_metrics; i++)
 		printf("%s%llu", i ? "," : "", ((const unsigned long long *)(e + 1))[i]);
 	printf("]");

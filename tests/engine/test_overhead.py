@@ -12,16 +12,17 @@ tests = Tests()
 RECORDINGS = 3, 5  # at least, and at most where the goal is missed
 SLACK_NS = 200  # of each probed call that costs 2 us: a safety limit, above what a busy machine does and far below naive figures
 THREAD = "fs-calibrate"
+TEXTS = "; ".join("%s = arg1 : cstr" % field for field in ("text", "url", "selector", "event-name", "title"))
 
 
 class Measured:
     """One recording of the target: what it says of itself, and what is reported."""
 
-    def __init__(self, case, *options, warm=0.3, text=False):
+    def __init__(self, case, *options, warm=0.3, keys=""):
         names = {"spin": ["spin"], "parent": ["parent", "child"], "nap": ["nap"]}[case[0]]
         probes = {n: "event = %s; function = %s" % ("PAINT" if n == "parent" else "LAYOUT", n) for n in names}
-        if text:
-            probes["child"] += "; text = arg1 : cstr"
+        if keys:
+            probes["child"] += "; " + keys
         with Target("overhead", *case) as t, Record(t.pid, engine("overhead", probes), *options) as r:
             time.sleep(warm)
             self.truth = {line.split()[0]: list(map(int, line.split()[1:])) for line in t.work(120)}
@@ -113,7 +114,13 @@ def longer_children():
 @tests
 def children_with_texts():
     """100 probed children of 0.2 us, each with a text that is read"""
-    parent(200, text=True)
+    parent(200, keys="text = arg1 : cstr")
+
+
+@tests
+def children_with_arguments():
+    """100 probed children of 0.2 us, each with five texts that are read: not what the calibration's own calls read"""
+    parent(200, keys=TEXTS)
 
 
 @tests
@@ -128,13 +135,30 @@ def nap():
 @tests
 def nothing_is_lost():
     """Self times, overhead and blocked time add up to the outermost events' intervals, to the nanosecond"""
-    for case in (["parent", 300, 200], ["nap", 20, 1000000]):
-        m = Measured(case)
+    for case, keys in ((["parent", 300, 200], ""), (["parent", 300, 200], TEXTS), (["nap", 20, 1000000], "")):
+        m = Measured(case, keys=keys)
         code, out, errors = run("report", m.record.path, "--json")
         equal(code, 0, errors)
         types = json.loads(out)["types"]
         parts = sum(t["self_ns"] + t["overhead_ns"] + t["blocked_ns"] for t in types)
         equal(parts, sum(e["ts"] - e["begin"] for e in m.record.recording.of(END) if not e["parent"]), case[0])
+
+
+@tests
+def reading():
+    """Calls tell how long their arguments were read, if any were; of calls that are hidden, their caller tells it"""
+    for options, hidden in (((), False), (("--min-duration", 0.02), True)):
+        rec = Measured(["parent", 300, 0], *options, keys=TEXTS).record.recording
+        told = [b["read"] for b in rec.of(BEGIN) if rec.name(b) == "child"]
+        # one that was preempted is not hidden
+        check(len(told) < 3000 if hidden else len(told) == 30000, "%d children" % len(told))
+        check(all(told), "a child that tells nothing")
+        check(not any(b["read"] for b in rec.of(BEGIN) if rec.name(b) == "parent"), "a parent reads nothing")
+        for e in rec.of(END):
+            if rec.name(e) == "parent":
+                check(e["hidden_hits"] > 50 if hidden else not e["hidden_hits"], e)
+                # five helpers a call
+                check(e["hidden_hits"] * 50 < e["hidden_read"] < e["ts"] - e["begin"] if hidden else not e["hidden_read"], e)
 
 
 @tests

@@ -120,11 +120,11 @@ static void zero_padding(struct rec_header *rec)
 
 	if (rec->type == REC_END && rec->size >= sizeof(*e) && e->nr_metrics <= RECORD_MAX_METRICS &&
 	    rec->size == sizeof(*e) + 8 * e->nr_metrics)
-		e->pad = e->pad2 = 0;
+		e->pad = 0;
 	if ((rec->type != REC_BEGIN && rec->type != REC_MARK) || rec->size < sizeof(*b) ||
 	    rec->size != (sizeof(*b) + b->arg_bytes + 7) / 8 * 8)
 		return;
-	b->pad = 0;
+	b->pad = b->pad2 = 0;
 	memset(args + b->arg_bytes, 0, rec->size - sizeof(*b) - b->arg_bytes);
 	/* the arguments' own, if all of them are well-formed */
 	for (int pass = 0; pass < 2; pass++, at = 0) {

@@ -242,6 +242,97 @@ static void test_known_overhead(void **state)
 	EXPECT(&r, { 750, 50, 0, 950, 50, 0, 0 }, { 200, 0, 0, 200, 0, 0, 0 }, { 0, 100, 0, 0, 100, 0, 0 });
 }
 
+/* How long reading took is the caller's overhead, on top of what calls cost else; without a caller it is nobody's. */
+static void test_reading(void **state)
+{
+	struct replay r = begin();
+	int mark = replay_role(&r, "mark", PROBE_KIND_MARK, ROLE_NONE);
+
+	(void)state;
+	r.probes[mark].cost_class = COST_EMULATED;
+	replay_cost(&r, 0, 10, 20, 3);
+	replay_begin(&r, 1, 100, A)->read_ns = 77;
+	replay_begin(&r, 1, 200, B)->read_ns = 50;
+	replay_call(&r, 1, 300, 400, C);
+	replay_end(&r, 1, 500);
+	replay_mark(&r, 1, 600, mark)->read_ns = 30;
+	replay_begin(&r, 1, 700, C)->read_ns = 40;
+	replay_end(&r, 1, 800)->off_cpu_ns = 15;
+	replay_end(&r, 1, 1100)->off_cpu_ns = 35;
+	/* A: 1000 - 300 - 100 - 20 blocked; own 10, three times 20 and what was read */
+	EXPECT(&r, { 580 - 10 - 60 - 120, 10 + 60 + 120, 20, 390 + 260 + 75, 190 + 40 + 10, 35, 12 },
+	       { 170, 30, 0, 260, 40, 0, 6 }, { 90, 10, 0, 90, 10, 0, 3 }, { 75, 10, 15, 75, 10, 15, 3 });
+}
+
+/* More than the caller has left: no time of its own, and still no nanosecond too many. */
+static void test_reading_clamped(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	replay_begin(&r, 1, 100, A);
+	replay_begin(&r, 1, 200, B)->read_ns = UINT32_MAX;
+	replay_end(&r, 1, 500);
+	replay_end(&r, 1, 1100)->off_cpu_ns = 200;
+	EXPECT(&r, { 0, 500, 200, 300, 500, 200, 0 }, { 300, 0, 0, 300, 0, 0, 0 });
+}
+
+/* Below a caller that isn't shown, it is the next one's; so is what was read of calls that the kernel side dropped. */
+static void test_reading_hidden(void **state)
+{
+	struct replay r = begin();
+	int caller = replay_role(&r, "caller", PROBE_KIND_SPAN, ROLE_SCRIPT_CALLER);
+	struct rec_end *e;
+
+	(void)state;
+	replay_begin(&r, 1, 0, A);
+	replay_begin(&r, 1, 100, caller)->read_ns = 7;
+	replay_begin(&r, 1, 200, B)->read_ns = 30;
+	replay_end(&r, 1, 300);
+	replay_end(&r, 1, 400);
+	e = replay_end(&r, 1, 1000);
+	e->flags = REC_F_HIDDEN;
+	e->hidden_hits = 3;
+	e->hidden_ns = 15;
+	e->hidden_read_ns = 200;
+	EXPECT(&r, { 900 - 237, 237, 0, 1000 - 237, 237, 0, 0 }, { 100, 0, 0, 100, 0, 0, 0 });
+}
+
+/* Sums below a call: it tells what was read for them. Where another profiler says what all of it cost, that counts. */
+static void test_reading_summed(void **state)
+{
+	struct replay r = begin();
+	struct rec_end *e;
+
+	(void)state;
+	replay_cost(&r, 0, 10, 20, 0);
+	replay_begin(&r, 1, 0, A);
+	replay_aggregate(&r, 1, 100, 900, B, 10, 300);
+	replay_end(&r, 1, 1000)->hidden_read_ns = 40;
+	e = replay_call(&r, 1, 1000, 1100, C);
+	e->hidden_read_ns = 40;
+	e->flags = REC_F_OVERHEAD;
+	e->hidden_ns = 5;
+	EXPECT(&r, { 450, 250, 0, 650, 350, 0, 0 }, { 200, 100, 0, 200, 100, 0, 0 }, { 95, 5, 0, 95, 5, 0, 0 });
+}
+
+/* An end alone knows nothing of it; a begin alone does. */
+static void test_reading_lost(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	replay_begin(&r, 1, 0, A);
+	stream_lose(&r.stream);
+	replay_begin(&r, 1, 100, B)->read_ns = 50;
+	replay_end(&r, 1, 200);
+	replay_begin(&r, 1, 300, B)->read_ns = 60;
+	stream_lose(&r.stream);
+	replay_end(&r, 1, 400);
+	replay_end(&r, 1, 1000);
+	EXPECT(&r, { 200 - 60, 60, 0, 940, 60, 0, 0 }, { 100, 0, 0, 100, 0, 0, 0 }, { 700, 0, 0, 700, 0, 0, 0 });
+}
+
 /* The flag counts them, too: without them this one shows 190 of 200. */
 static void test_hidden_flag(void **state)
 {
@@ -442,6 +533,8 @@ int main(void)
 		cmocka_unit_test(test_blocked_clamped), cmocka_unit_test(test_blocked_unknown),
 		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),
 		cmocka_unit_test(test_known_overhead),
+		cmocka_unit_test(test_reading), cmocka_unit_test(test_reading_clamped), cmocka_unit_test(test_reading_hidden),
+		cmocka_unit_test(test_reading_summed), cmocka_unit_test(test_reading_lost),
 		cmocka_unit_test(test_script_caller), cmocka_unit_test(test_overhead_flag), cmocka_unit_test(test_hits),
 		cmocka_unit_test(test_metrics), cmocka_unit_test(test_cpu), cmocka_unit_test(test_cpu_unknown), cmocka_unit_test(test_cpu_before),
 	};

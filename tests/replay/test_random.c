@@ -33,7 +33,7 @@ static void begin(struct replay *r, uint32_t tid, uint64_t now, const struct mix
 
 	if (any(100) < m->loss)
 		stream_lose(&r->stream);
-	replay_begin(r, tid, now, probe);
+	replay_begin(r, tid, now, probe)->read_ns = m->costs && any(3) ? any(40) : 0;
 	if (m->frames && any(3) == 0)
 		stream_int(&r->stream, FIELD_FRAME, 1 + any(3));
 	if (m->frames && any(3) == 0)
@@ -59,6 +59,7 @@ static void end(struct replay *r, uint32_t tid, uint64_t now, const struct mix *
 	if (any(10) == 0) {
 		e->hidden_hits = any(5);
 		e->hidden_ns = any(50);
+		e->hidden_read_ns = any(50);
 	}
 }
 
@@ -79,7 +80,7 @@ static void step(struct replay *r, uint32_t tid, uint64_t now, const struct mix 
 	} else if (what < 95) {
 		if (any(100) < m->loss)
 			stream_lose(&r->stream);
-		replay_mark(r, tid, now, MARK);
+		replay_mark(r, tid, now, MARK)->read_ns = any(9);
 	} else if (m->costs) {
 		replay_cost(r, now, any(30), any(30), any(5));
 	}

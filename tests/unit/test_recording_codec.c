@@ -120,6 +120,7 @@ static void random_begin(struct world *w, struct stream *s, uint32_t wild)
 	b->depth = one_in(wild) ? rnd() : w->thread[t].depth;
 	b->flags = one_in(wild) ? rnd() : 0;
 	b->arg_bytes = arg_bytes;
+	b->read_ns = one_in(wild) ? rnd() >> below(64) : b->probe % 2 ? 2000 + below(200) : 0;
 	memcpy(b + 1, args, arg_bytes);
 	w->next_id++;
 	if (b->hdr.type == REC_BEGIN && w->thread[t].depth < 40)
@@ -147,6 +148,7 @@ static void random_end(struct world *w, struct stream *s, uint32_t wild)
 	e->nr_metrics = nr;
 	e->hidden_ns = one_in(wild) ? rnd() : 0;
 	e->hidden_hits = one_in(wild) ? rnd() : 0;
+	e->hidden_read_ns = one_in(wild) ? rnd() : 0;
 	for (uint32_t i = 0; i < nr; i++)
 		((uint64_t *)(e + 1))[i] = rnd() >> below(64);
 }
@@ -198,6 +200,8 @@ static void random_stream(struct stream *s, uint64_t seed, uint32_t nr, uint32_t
 	}
 }
 
+static uint64_t features;	/* of the last file */
+
 static struct recording *record(const struct stream *s, uint64_t *ret_bytes)
 {
 	struct recording_info info = { .begin_ns = 1, .end_ns = 2 };
@@ -213,6 +217,7 @@ static struct recording *record(const struct stream *s, uint64_t *ret_bytes)
 	if (ret_bytes)
 		*ret_bytes = recording_writer_bytes(w);
 	assert_int_equal(recording_writer_finish_fd(w, &info, NULL, 0, &fd, &err), 0);
+	assert_int_equal(pread(fd, &features, sizeof(features), 16), sizeof(features));
 	assert_int_equal(recording_open_fd(fd, "memory", &r, &err), 0);
 	return r;
 }
@@ -264,23 +269,24 @@ static void test_padding(void **unused)
 
 	(void)unused;
 	b = (struct rec_begin *)stream_add(&s, sizeof(*b) + 16);
-	*b = (struct rec_begin){ { REC_BEGIN, sizeof(*b) + 16, 1, 5 }, .call_id = 1, .arg_bytes = 12, .pad = 0xabcd };
+	*b = (struct rec_begin){ { REC_BEGIN, sizeof(*b) + 16, 1, 5 }, .call_id = 1, .arg_bytes = 12, .pad = 0xabcd,
+				 .pad2 = 0xcdef };
 	args = (uint8_t *)(b + 1);
 	memset(args, 0xee, 16);
 	memcpy(args, &(struct rec_arg){ .field = FIELD_URL, .encoding = ENC_UTF8, .bytes = 5 }, 4);
 	e = (struct rec_end *)stream_add(&s, sizeof(*e));
-	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 6 }, .begin_ns = 5, .call_id = 1, .pad = 0xab, .pad2 = 0xcdef };
+	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 6 }, .begin_ns = 5, .call_id = 1, .pad = 0xab };
 	r = record(&s, NULL);
 	assert_int_equal(recording_next(r, &rec, &err), 1);
 	b = (struct rec_begin *)rec;
 	args = (uint8_t *)(b + 1);
 	assert_int_equal(b->hdr.size, sizeof(*b) + 16);
 	assert_int_equal(b->pad, 0);
+	assert_int_equal(b->pad2, 0);
 	assert_memory_equal(args + 4, "\xee\xee\xee\xee\xee\0\0\0\0\0\0", 12);
 	assert_int_equal(recording_next(r, &rec, &err), 1);
 	e = (struct rec_end *)rec;
 	assert_int_equal(e->pad, 0);
-	assert_int_equal(e->pad2, 0);
 	recording_close(r);
 	free(s.p);
 }
@@ -318,7 +324,7 @@ static void test_limits(void **unused)
 	b = (struct rec_begin *)stream_add(&s, RECORD_MAX_SIZE);
 	memset(b, 0xff, RECORD_MAX_SIZE);
 	b->hdr = (struct rec_header){ REC_BEGIN, RECORD_MAX_SIZE, 3, 50000 };
-	b->pad = 0;
+	b->pad = b->pad2 = 0;
 	b->arg_bytes = RECORD_MAX_SIZE - sizeof(*b);
 	/* deeper than anything is remembered */
 	for (uint32_t i = 0; i < 2000; i++) {
@@ -332,15 +338,14 @@ static void test_limits(void **unused)
 	free(s.p);
 }
 
-/* The promise of 16 bytes per event, with a text of 20 characters that repeats and times that vary. */
-static void test_bytes_per_event(void **unused)
+/* Bytes on disk of 50,000 events with a text of 20 characters that repeats and times that vary. */
+static uint64_t bytes_of_events(bool reads)
 {
 	struct world w = { .now = 1000000, .next_id = 1 };
 	struct stream s = { 0 };
 	struct recording *r;
 	uint64_t bytes;
 
-	(void)unused;
 	state = 12345;
 	for (int i = 0; i < 50000; i++) {
 		uint64_t id = w.next_id++, begin = w.now += 200 + below(5000);
@@ -348,8 +353,9 @@ static void test_bytes_per_event(void **unused)
 		struct rec_end *e;
 
 		add_mark(&s, 100, begin, "http://a.test/12345", 20);
-		b = (struct rec_begin *)(s.p + s.n - 80);
+		b = (struct rec_begin *)(s.p + s.n - sizeof(*b) - 24);
 		b->hdr.type = REC_BEGIN;
+		b->read_ns = reads ? 3000 + below(1000) : 0;
 		b->call_id = id;
 		b->sp = 0x7ffc12345678;
 		w.now += 200 + below(5000);
@@ -359,7 +365,51 @@ static void test_bytes_per_event(void **unused)
 	}
 	r = record(&s, &bytes);
 	check_same(r, &s);
+	recording_close(r);
+	free(s.p);
+	return bytes;
+}
+
+/* The promise of 16 bytes per event. */
+static void test_bytes_per_event(void **unused)
+{
+	uint64_t bytes = bytes_of_events(false);
+
+	(void)unused;
+	assert_int_equal(features, 0);
 	assert_true(bytes < 16 * 50000);
+}
+
+/* How long reading took is at most two bytes of it, and readers that know nothing of it refuse the file. */
+static void test_bytes_of_reading(void **unused)
+{
+	uint64_t bytes = bytes_of_events(false), with = bytes_of_events(true);
+
+	(void)unused;
+	assert_int_equal(features, RECORDING_FEATURE_READ);
+	assert_true(with < bytes + 2 * 50000);
+	assert_true(with < 16 * 50000);
+}
+
+/* Whether and how long reading took is each call's own, also where a probe's other calls differ. */
+static void test_reading(void **unused)
+{
+	static const uint32_t read_ns[] = { 0, 5, 5, 0, 0, UINT32_MAX, 1, 0 };
+	struct stream s = { 0 };
+	struct recording *r;
+	struct rec_begin *b;
+	struct rec_end *e;
+
+	(void)unused;
+	for (uint32_t i = 0; i < 3 * 8; i++) {
+		b = (struct rec_begin *)stream_add(&s, sizeof(*b));
+		*b = (struct rec_begin){ { i % 3 ? REC_BEGIN : REC_MARK, sizeof(*b), 1, 10 + i }, .call_id = 1 + i,
+					 .probe = i % 2, .read_ns = read_ns[i / 3] };
+	}
+	e = (struct rec_end *)stream_add(&s, sizeof(*e));
+	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 90 }, .begin_ns = 5, .call_id = 1, .hidden_read_ns = UINT32_MAX };
+	r = record(&s, NULL);
+	check_same(r, &s);
 	recording_close(r);
 	free(s.p);
 }
@@ -371,6 +421,8 @@ int main(void)
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_bytes_per_event),
+		cmocka_unit_test(test_bytes_of_reading),
+		cmocka_unit_test(test_reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@
 
 /* A twin's call, from its record. */
 struct sample {
-	uint64_t begin_ns, inner_ns;
+	uint64_t begin_ns, inner_ns, read_ns;
 };
 
 struct calibration {
@@ -51,6 +51,7 @@ struct calibration {
 	unsigned int nr_bursts;
 	struct sample samples[SAMPLES];	/* the newest */
 	unsigned int nr_samples;
+	uint64_t begin_ns, read_ns;	/* of the twin's call that began last */
 	/* what the target's records show; plain words, a torn or late one does no harm */
 	volatile uint32_t last_tid, calls[COST_CLASSES], period_ns;
 	uint64_t last_ns;
@@ -300,26 +301,43 @@ static void learn(struct calibration *c, const struct rec_header *rec)
 
 bool calibrate_take(struct calibration *c, const struct rec_header *rec)
 {
+	const struct rec_begin *begin = (const struct rec_begin *)rec;
 	const struct rec_end *end = (const struct rec_end *)rec;
+	struct sample s = { .begin_ns = rec->ts_ns };
 
 	if (rec->tid != __atomic_load_n(&c->tid, __ATOMIC_RELAXED)) {
 		learn(c, rec);
 		return false;
 	}
-	/* one that was interrupted says nothing */
-	if (rec->type == REC_END && end->probe >= TWINS_ROW && !end->off_cpu_ns)
-		c->samples[c->nr_samples++ % SAMPLES] = (struct sample){ end->begin_ns, end->hdr.ts_ns - end->begin_ns };
+	if (rec->type == REC_BEGIN) {
+		c->begin_ns = rec->ts_ns;
+		c->read_ns = begin->read_ns;
+		return true;
+	}
+	if (rec->type == REC_MARK) {
+		s.read_ns = begin->read_ns;
+	} else {
+		/* one that was interrupted says nothing */
+		if (rec->type != REC_END || end->probe < TWINS_ROW || end->off_cpu_ns)
+			return true;
+		s.begin_ns = end->begin_ns;
+		s.inner_ns = rec->ts_ns - end->begin_ns;
+		s.read_ns = end->begin_ns == c->begin_ns ? c->read_ns : 0;
+	}
+	c->samples[c->nr_samples++ % SAMPLES] = s;
 	return true;
 }
 
 /* Its calls' records that are here. */
-static unsigned int find_samples(const struct calibration *c, const struct burst *b, uint64_t *inner_ns)
+static unsigned int find_samples(const struct calibration *c, const struct burst *b, uint64_t *inner_ns, uint64_t *read_ns)
 {
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < SAMPLES && nr < BURST_CALLS; i++)
-		if (c->samples[i].begin_ns >= b->begin_ns && c->samples[i].begin_ns <= b->end_ns)
-			inner_ns[nr++] = c->samples[i].inner_ns;
+		if (c->samples[i].begin_ns >= b->begin_ns && c->samples[i].begin_ns <= b->end_ns) {
+			inner_ns[nr] = c->samples[i].inner_ns;
+			read_ns[nr++] = c->samples[i].read_ns;
+		}
 	return nr;
 }
 
@@ -341,21 +359,20 @@ static void add_sending(const struct calibration *c, struct rec_cost *rec)
 /* -EAGAIN: its records may yet come; -ENODATA: they never will. */
 static int settle(const struct calibration *c, const struct burst *b, struct rec_cost *ret)
 {
-	uint64_t inner_ns[BURST_CALLS], inner = 0;
-	unsigned int nr;
+	uint64_t inner_ns[BURST_CALLS], read_ns[BURST_CALLS], inner, read;
+	unsigned int nr = find_samples(c, b, inner_ns, read_ns);
 
-	if (!(b->class & COST_MARK)) {
-		nr = find_samples(c, b, inner_ns);
-		if (nr < b->nr && now_ns(CLOCK_MONOTONIC) - b->end_ns < LATE_NS)
-			return -EAGAIN;
-		if (nr < b->nr / 2)
-			return -ENODATA;
-		inner = burst_typical(inner_ns, nr);
-	}
+	if (nr < b->nr && now_ns(CLOCK_MONOTONIC) - b->end_ns < LATE_NS)
+		return -EAGAIN;
+	if (nr < b->nr / 2)
+		return -ENODATA;
+	inner = burst_typical(inner_ns, nr);
+	/* each call of the target tells its own, whatever it reads */
+	read = burst_typical(read_ns, nr);
 	*ret = (struct rec_cost){
 		.hdr = { .type = REC_COST, .size = sizeof(*ret), .ts_ns = b->begin_ns + (b->end_ns - b->begin_ns) / 2 },
 		.cost_class = b->class, .samples = b->nr, .inner_ns = inner,
-		.outer_ns = b->wall_ns > inner ? b->wall_ns - inner : 0, .spread_ns = b->spread_ns,
+		.outer_ns = b->wall_ns > inner + read ? b->wall_ns - inner - read : 0, .spread_ns = b->spread_ns,
 	};
 	if (!(b->class & COST_MARK))
 		add_sending(c, ret);

@@ -104,11 +104,15 @@ void collector_record(void *arg, const struct rec_header *rec)
 	case REC_BEGIN:
 		c->begun += shows(c, begin->probe);
 		c->begins[begin->probe % RECORD_MAX_PROBES]++;
+		if (begin->read_ns)
+			pace_add_ns(&c->pace, rec->tid, begin->probe, begin->read_ns);
 		break;
 	case REC_END:
 		c->ended += shows(c, end->probe);
 		c->ends[end->probe % RECORD_MAX_PROBES]++;
 		pace_add(&c->pace, rec->tid, end->probe, 1);
+		if (end->hidden_read_ns)
+			pace_add_ns(&c->pace, rec->tid, end->probe, end->hidden_read_ns);
 		break;
 	case REC_AGGREGATE:
 		c->sums += shows(c, aggregate->probe);
@@ -119,6 +123,7 @@ void collector_record(void *arg, const struct rec_header *rec)
 	case REC_MARK:
 		c->begins[begin->probe % RECORD_MAX_PROBES]++;
 		pace_add(&c->pace, rec->tid, begin->probe, 1);
+		pace_add_ns(&c->pace, rec->tid, begin->probe, begin->read_ns);
 		if (c->on_navigation && begin->probe < c->table->nr && c->table->rec[begin->probe].role == ROLE_NAVIGATION)
 			c->on_navigation(c->navigation_arg, begin);
 		break;

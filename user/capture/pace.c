@@ -58,7 +58,11 @@ static struct pace_thread *thread_of(struct pace *p, uint32_t tid)
 
 void pace_add(struct pace *p, uint32_t tid, uint32_t probe, uint32_t calls)
 {
-	uint64_t cost = (uint64_t)p->cost_ns[probe % RECORD_MAX_PROBES] * calls;
+	pace_add_ns(p, tid, probe, (uint64_t)p->cost_ns[probe % RECORD_MAX_PROBES] * calls);
+}
+
+void pace_add_ns(struct pace *p, uint32_t tid, uint32_t probe, uint64_t cost)
+{
 	struct pace_thread *t = thread_of(p, tid);
 
 	if (!t)

@@ -17,12 +17,13 @@ struct pace {
 	size_t nr, cap;
 	struct pace_thread *last;
 	uint64_t probe_cost_ns[RECORD_MAX_PROBES];	/* of each probe's calls in this window */
-	uint32_t cost_ns[RECORD_MAX_PROBES];		/* of one call: set by whoever knows */
+	uint32_t cost_ns[RECORD_MAX_PROBES];		/* of one call without read_ns: set by whoever knows */
 	uint64_t since_ns;
 };
 
 void pace_begin(struct pace *p, uint64_t now_ns);	/* a new window; keeps cost_ns */
 void pace_add(struct pace *p, uint32_t tid, uint32_t probe, uint32_t calls);
+void pace_add_ns(struct pace *p, uint32_t tid, uint32_t probe, uint64_t cost_ns);	/* what was measured, beside cost_ns */
 void pace_free(struct pace *p);
 
 /* The thread that spent most on being probed in this window; NULL: none. */

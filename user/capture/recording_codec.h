@@ -8,7 +8,7 @@
  *
  *   payload   = size of each column as a varint, then the columns
  *   COL_OP    per record: a byte, kind and which predictions failed; a second one if OP_EXT is set
- *   COL_TIME  difference of ts_ns to the record before (begin, mark, end)
+ *   COL_TIME  difference of ts_ns to the record before (begin, mark, end), and of read_ns to the probe's last call
  *   COL_MISC  the other differences, in the order of the code
  *   COL_ARG   arguments that are not those of the probe's last call, and metrics
  *   COL_TEXT  each string once, and records of other types whole
@@ -42,6 +42,8 @@ void record_encoder_reset(struct record_encoder *e);
 /* Adds one record. 1 if the block should be closed now, else 0; -EINVAL (record_is_valid), -ENOMEM. */
 int record_encoder_add(struct record_encoder *e, const struct rec_header *rec);
 uint32_t record_encoder_count(const struct record_encoder *e);
+/* Does the block tell how long reading arguments took? RECORDING_FEATURE_READ. */
+bool record_encoder_reads(const struct record_encoder *e);
 /* The columns as they stand; valid until the next call. */
 void record_encoder_columns(const struct record_encoder *e, const uint8_t *ret_data[COL_COUNT],
 			    size_t ret_size[COL_COUNT]);

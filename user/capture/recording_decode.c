@@ -205,6 +205,9 @@ static int get_begin(struct record_decoder *d, unsigned int mask)
 	b->flags = resolve(d, mask, EXT_FLAGS, 0);
 	b->tgid = resolve(d, mask, EXT_TGID, t->tgid);
 	args = codec_last_args(s, b->probe);
+	if (!args->read_ns != !(mask & EXT_READ))
+		b->read_ns = args->read_ns + unzigzag(get(d, COL_TIME));
+	args->read_ns = b->read_ns;
 	if (mask & OP_ARGS)
 		get_args(d, args);
 	arg_bytes = d->bad ? 0 : build_args(d, args);
@@ -255,6 +258,8 @@ static int get_end(struct record_decoder *d, unsigned int mask)
 		r->hidden_ns = get(d, COL_MISC);
 		r->hidden_hits = get(d, COL_MISC);
 	}
+	if (mask & OP_HIDDEN_READ)
+		r->hidden_read_ns = get(d, COL_MISC);
 	for (uint32_t i = 0; i < nr; i++)
 		((uint64_t *)(r + 1))[i] = get(d, COL_ARG);
 	r->hdr.size = sizeof(*r) + 8 * nr;

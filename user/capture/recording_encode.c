@@ -28,6 +28,7 @@ struct record_encoder {
 	struct column col[COL_COUNT];
 	uint32_t count;
 	bool full;
+	bool reads;	/* something in the block tells how long reading took */
 	struct string_slot strings[STRING_SLOTS];
 	uint16_t threads[THREAD_SLOTS];		/* number plus one; 0: free */
 };
@@ -69,6 +70,7 @@ void record_encoder_reset(struct record_encoder *e)
 		e->col[i].end = e->col[i].start;
 	e->count = 0;
 	e->full = false;
+	e->reads = false;
 	memset(e->strings, 0, sizeof(e->strings));
 	memset(e->threads, 0, sizeof(e->threads));
 }
@@ -76,6 +78,11 @@ void record_encoder_reset(struct record_encoder *e)
 uint32_t record_encoder_count(const struct record_encoder *e)
 {
 	return e->count;
+}
+
+bool record_encoder_reads(const struct record_encoder *e)
+{
+	return e->reads;
 }
 
 void record_encoder_columns(const struct record_encoder *e, const uint8_t *ret_data[COL_COUNT],
@@ -310,6 +317,20 @@ static unsigned int put_args(struct record_encoder *e, uint32_t probe, const uin
 	return OP_ARGS;
 }
 
+/* Probes that read do so at every call, and others never: only those pay for it. */
+static unsigned int put_read(struct record_encoder *e, uint32_t probe, uint32_t read_ns)
+{
+	uint32_t *last = &codec_last_args(&e->s, probe)->read_ns;
+	unsigned int mask = !read_ns != !*last ? EXT_READ : 0;
+
+	if (read_ns) {
+		put(e, COL_TIME, zigzag((uint64_t)read_ns - *last));
+		e->reads = true;
+	}
+	*last = read_ns;
+	return mask;
+}
+
 static int put_begin(struct record_encoder *e, const struct rec_begin *b, unsigned int kind)
 {
 	struct codec_state *s = &e->s;
@@ -329,6 +350,7 @@ static int put_begin(struct record_encoder *e, const struct rec_begin *b, unsign
 	mask |= differ(e, b->sp, (top ? top->sp : t->base_sp) + *codec_sp_step(s, top, b->probe), OP_SP);
 	mask |= differ(e, b->flags, 0, EXT_FLAGS);
 	mask |= differ(e, b->tgid, t->tgid, EXT_TGID);
+	mask |= put_read(e, b->probe, b->read_ns);
 	mask |= put_args(e, b->probe, (const uint8_t *)(b + 1), b->arg_bytes);
 	put_op(e, mask);
 	if (kind == KIND_BEGIN)
@@ -363,6 +385,11 @@ static int put_end(struct record_encoder *e, const struct rec_end *r)
 		put(e, COL_MISC, r->hidden_ns);
 		put(e, COL_MISC, r->hidden_hits);
 		mask |= OP_HIDDEN;
+	}
+	if (r->hidden_read_ns) {
+		put(e, COL_MISC, r->hidden_read_ns);
+		mask |= OP_HIDDEN_READ;
+		e->reads = true;
 	}
 	for (uint32_t i = 0; i < r->nr_metrics; i++)
 		put(e, COL_ARG, ((const uint64_t *)(r + 1))[i]);

@@ -21,6 +21,7 @@ int recording_writer_create(const char *path, struct recording_writer **ret, str
 int recording_writer_create_whole(const char *path, struct recording_writer **ret, struct error *err);
 /* Says in the file's header that it holds what not every reader understands. -errno. */
 #define RECORDING_FEATURE_OVERHEAD 1ULL	/* REC_F_OVERHEAD: readers without it would take overhead for time */
+#define RECORDING_FEATURE_READ 2ULL	/* read_ns, which the writer sees for itself: readers without it would misread */
 int recording_writer_features(struct recording_writer *w, uint64_t features);
 /* Tables may be written again while recording; the last version of a process, thread or probe counts. Strings are copied. */
 int recording_write_probes(struct recording_writer *w, const struct recording_probe *probes, size_t nr);

@@ -19,7 +19,7 @@
 #define RECORDING_MAGIC "\x89" "FSCOP\r\n"
 #define RECORDING_VERSION 1
 /* A set bit that a reader does not know means that it cannot read the file. Those that are known: */
-#define RECORDING_FEATURES RECORDING_FEATURE_OVERHEAD
+#define RECORDING_FEATURES (RECORDING_FEATURE_OVERHEAD | RECORDING_FEATURE_READ)
 
 #define RECORDING_BLOCK_MAGIC 0x4b4c4246u	/* "FBLK" */
 #define RECORDING_BLOCK_BYTES (256u * 1024)	/* a block is closed when its payload reaches this */

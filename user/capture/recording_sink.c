@@ -59,7 +59,9 @@ int sink_open(struct block_sink *s, int fd)
 
 int sink_features(struct block_sink *s, uint64_t features)
 {
-	s->head.features = features;
+	if ((s->head.features & features) == features)
+		return 0;
+	s->head.features |= features;
 	s->head.crc = crc32(0, (const uint8_t *)&s->head, offsetof(struct file_header, crc));
 	return write_at(s->fd, &s->head, sizeof(s->head), 0);
 }

@@ -38,7 +38,7 @@ void codec_state_reset(struct codec_state *s)
 	memset(s->next_probe, 0, sizeof(s->next_probe));
 	memset(s->sp_step, 0, sizeof(s->sp_step));
 	for (size_t i = 0; i < RECORD_MAX_PROBES; i++)
-		s->last_args[i].nr = 0;
+		s->last_args[i].nr = s->last_args[i].read_ns = 0;
 }
 
 void codec_state_release(struct codec_state *s)

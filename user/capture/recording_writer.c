@@ -77,7 +77,8 @@ static int write_records(struct recording_writer *w)
 		pieces[1 + i] = (struct piece){ data[i], size[i] };
 	}
 	pieces[0] = (struct piece){ head, end - head };
-	rc = write_block(w, BLOCK_RECORDS, count, pieces, 1 + COL_COUNT);
+	rc = record_encoder_reads(w->encoder) ? sink_features(&w->sink, RECORDING_FEATURE_READ) : 0;
+	rc = rc ? fail(w, rc) : write_block(w, BLOCK_RECORDS, count, pieces, 1 + COL_COUNT);
 	record_encoder_reset(w->encoder);
 	return rc;
 }

@@ -42,21 +42,30 @@ static size_t padded(size_t n)
 static size_t unpack_begin(struct ring *r, const struct chunk *c, size_t at)
 {
 	const struct wire_begin *b = (const void *)(c->data + at);
+	const char *args = (const char *)(b + 1);
 	struct rec_begin *d = &r->record.begin;
-	size_t size = sizeof(*b) + padded(b->arg_bytes);
+	size_t size = sizeof(*b) + padded(b->arg_bytes), arg_bytes = b->arg_bytes;
+	bool read = b->kind & WIRE_READ;
 
-	if (sizeof(*b) > c->size - at || size > c->size - at || b->arg_bytes > sizeof(r->record) - sizeof(*d) - 8)
+	if (sizeof(*b) > c->size - at || size > c->size - at || arg_bytes > sizeof(r->record) - sizeof(*d) - 8 ||
+	    (read && arg_bytes < sizeof(d->read_ns)))
 		return 0;
+	if (read) {
+		args += sizeof(d->read_ns);
+		arg_bytes -= sizeof(d->read_ns);
+	}
 	*d = (struct rec_begin){
-		.hdr = { .type = b->kind == WIRE_BEGIN ? REC_BEGIN : REC_MARK, .size = sizeof(*d) + padded(b->arg_bytes),
-			 .tid = c->head->tid, .ts_ns = b->ts_ns },
+		.hdr = { .type = (b->kind & ~WIRE_READ) == WIRE_BEGIN ? REC_BEGIN : REC_MARK,
+			 .size = sizeof(*d) + padded(arg_bytes), .tid = c->head->tid, .ts_ns = b->ts_ns },
 		.call_id = chunk_id(c, b->id), .sp = b->sp, .probe = b->probe, .tgid = c->head->tgid, .depth = b->depth,
-		.flags = b->flags, .arg_bytes = b->arg_bytes,
+		.flags = b->flags, .arg_bytes = arg_bytes,
 	};
 	d->parent_id = b->up ? d->call_id - b->up : 0;
-	memcpy(d + 1, b + 1, b->arg_bytes);
+	if (read)
+		memcpy(&d->read_ns, b + 1, sizeof(d->read_ns));
+	memcpy(d + 1, args, arg_bytes);
 	/* what stands behind the arguments in the buffer is older text */
-	memset((char *)(d + 1) + b->arg_bytes, 0, padded(b->arg_bytes) - b->arg_bytes);
+	memset((char *)(d + 1) + arg_bytes, 0, padded(arg_bytes) - arg_bytes);
 	r->fn(r->arg, &d->hdr);
 	return size;
 }
@@ -68,7 +77,7 @@ static size_t unpack_end(struct ring *r, const struct chunk *c, size_t at)
 	const struct wire_begin *b = (const void *)(c->data + e->begin_at);
 	struct rec_end *d = &r->record.end;
 
-	if (size > c->size - at || e->begin_at + sizeof(*b) > at || b->kind != WIRE_BEGIN)
+	if (size > c->size - at || e->begin_at + sizeof(*b) > at || (b->kind & ~WIRE_READ) != WIRE_BEGIN)
 		return 0;
 	*d = (struct rec_end){
 		.hdr = { .type = REC_END, .size = sizeof(*d), .tid = c->head->tid, .ts_ns = e->ts_ns },
@@ -104,7 +113,7 @@ static int on_sample(void *arg, void *data, size_t size)
 	}
 	/* every record begins on a multiple of 8, so its first bytes are there */
 	for (at = sizeof(*c.head); at + sizeof(struct wire_end) <= size; at += step) {
-		switch (c.data[at]) {
+		switch ((uint8_t)c.data[at] & ~WIRE_READ) {
 		case WIRE_BEGIN:
 		case WIRE_MARK:
 			step = unpack_begin(r, &c, at);

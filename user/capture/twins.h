@@ -9,7 +9,7 @@
 
 #define TWINS_ROW (RECORD_MAX_PROBES - COST_CLASSES)	/* their first row in the table of probes: row + class */
 
-/* What their arguments take in a record: a text of 20 bytes, and a number */
+/* What their arguments take in a record: a text of 20 bytes, a number and read_ns */
 #define TWIN_TEXT_BYTES 24
 #define TWIN_ARGS_BYTES 40
 

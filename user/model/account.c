@@ -127,7 +127,7 @@ static void settle_overhead(struct tree *tr, struct level *l, uint64_t overhead_
 		outer->carry_ns = min_u64(overhead_ns - l->ev->overhead_ns, l->cost.inner_ns);
 }
 
-/* Splits the wall time of a call: blocked as measured, overhead as estimated, the rest is its own. */
+/* Splits the wall time of a call: blocked as measured, overhead as estimated and measured, the rest is its own. */
 void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 {
 	struct raw_event *ev = l->ev;
@@ -142,6 +142,7 @@ void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 			overhead = x->hidden_ns;
 		overhead = sat_add(overhead, min_u64(sat_mul(l->cost.inner_ns, x->hidden_hits), x->hidden_ns));
 		overhead = sat_add(overhead, sat_mul(l->cost.outer_ns, x->hidden_hits));
+		overhead = sat_add(overhead, x->hidden_read_ns);
 	}
 	off = min_u64(max_u64(off, l->child_off_ns), wall);
 	*ret_off = off;

@@ -106,6 +106,7 @@ static int fill_begin(struct session_builder *b, const struct rec_begin *rec, co
 	ev->start_ns = builder_time(b, rec->hdr.ts_ns);
 	ev->probe = rec->probe;
 	ev->depth = rec->depth;
+	ev->read_ns = rec->read_ns;
 	ev->state = RAW_BEGUN;
 	if (rec->flags & REC_F_STACK_SWITCH) {
 		ev->state |= RAW_SWITCH;
@@ -179,11 +180,12 @@ static int fill_end(struct session_builder *b, const struct rec_end *rec, struct
 		ev->flags |= EV_NO_END;
 	if (rec->flags & REC_F_OVERHEAD)
 		ev->state |= RAW_OVERHEAD;
-	if (rec->hidden_hits || rec->flags & REC_F_OVERHEAD) {
+	if (rec->hidden_hits || rec->hidden_read_ns || rec->flags & REC_F_OVERHEAD) {
 		if (get_extra(b, ev, &extra))
 			return -ENOMEM;
 		extra->hidden_hits = rec->flags & REC_F_OVERHEAD ? 0 : rec->hidden_hits;
 		extra->hidden_ns = rec->hidden_ns;
+		extra->hidden_read_ns = rec->flags & REC_F_OVERHEAD ? 0 : rec->hidden_read_ns;
 	}
 	if (!want || rec->nr_metrics < want || rec->hdr.size < sizeof(*rec) + want * sizeof(value))
 		return 0;
@@ -278,6 +280,7 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 	loose->ev.parent_id = rec->parent_id;
 	loose->ev.depth = rec->depth;
 	loose->ev.probe = rec->probe;
+	loose->ev.read_ns = rec->read_ns;
 	loose->ev.start_ns = mark.ts_ns;
 	loose->ev.state = rec->flags & REC_F_STACK_SWITCH ? RAW_SWITCH : 0;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What one probed call cost at a given moment, from the calibration's REC_COST records. */
+/* What one probed call cost at a given moment, reading apart, from the calibration's REC_COST records. */
 #ifndef FRAMESCOPE_MODEL_COST_H
 #define FRAMESCOPE_MODEL_COST_H
 

@@ -12,6 +12,7 @@ struct level {
 	uint64_t cursor_ns;	/* end of the last child, or the start */
 	uint64_t child_wall_ns, child_off_ns;
 	uint64_t overhead_ns;	/* of children, outside of their intervals */
+	uint64_t read_ns;	/* its arguments were read for so long before it began: the caller's overhead */
 	uint64_t carry_ns;	/* what the last child was too short for: the next one's overhead */
 	struct cost cost;
 	uint32_t place;

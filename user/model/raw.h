@@ -32,7 +32,7 @@ struct raw_event {
 	uint32_t detail;
 	uint32_t place;		/* its own (frames.h); then the place where it is shown */
 	uint32_t extra;		/* index into builder.extras; 0: none */
-	uint32_t subtree;
+	union { uint32_t read_ns, subtree; };
 	uint16_t probe;
 	union { uint16_t depth, level; };
 	uint16_t caller;	/* number of the caller's level: level, unless it runs on another stack; 0: none */
@@ -45,6 +45,7 @@ struct raw_extra {
 	uint64_t hidden_ns;
 	uint32_t hidden_hits;
 	uint32_t hits;
+	uint32_t hidden_read_ns;
 	size_t metrics;		/* index of the first value in builder.metrics */
 };
 

@@ -83,7 +83,8 @@ static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 		outer->cursor_ns = ev->end_ns;
 		outer->child_wall_ns += hidden ? l->child_wall_ns : ev->end_ns - ev->start_ns;
 		outer->child_off_ns += hidden ? l->child_off_ns : off;
-		outer->overhead_ns = sat_add(outer->overhead_ns, sat_add(l->cost.outer_ns, hidden ? l->overhead_ns : 0));
+		outer->overhead_ns = sat_add(outer->overhead_ns, sat_add(l->read_ns + l->cost.outer_ns,
+									 hidden ? l->overhead_ns : 0));
 	} else {
 		tr->cursor_ns = ev->end_ns;
 	}
@@ -177,6 +178,8 @@ static void push(struct tree *tr, struct raw_event *ev, uint32_t caller)
 		l->gone = true;	/* what lost its end in there was clipped as well */
 	l->cursor_ns = ev->start_ns;
 	l->cost = *cost_of(tr, ev, ev->start_ns);
+	l->read_ns = ev->read_ns;
+	ev->subtree = 0;
 	if (resolve_place(tr, ev, caller ? &tr->levels[caller - 1] : NULL) || note_url(tr, ev))
 		tr->rc = -ENOMEM;
 	if (tr->rc)
@@ -249,7 +252,7 @@ static void add_loose(struct tree *tr, uint32_t index)
 		level = close_ended(tr, &l->ev);
 		level_place(tr, index, level);
 		if (level)
-			tr->levels[level - 1].overhead_ns = sat_add(tr->levels[level - 1].overhead_ns,
+			tr->levels[level - 1].overhead_ns = sat_add(tr->levels[level - 1].overhead_ns, l->ev.read_ns +
 								    cost_of(tr, &l->ev, l->ev.start_ns)->outer_ns);
 	}
 	tr->side++;

@@ -172,7 +172,7 @@ $(O)/static/tests/engine/targets/%: tests/engine/targets/%.cc
 	$(Q)mkdir -p $(@D) && $(CROSS_COMPILE)g++ -O2 -g -Wall -static -fno-optimize-sibling-calls $(call flags_of,cflags) -o $@ $< $(call flags_of,ldflags) -lpthread
 
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/%,$(USER_SRC)) \
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/% user/calibrate/%,$(USER_SRC)) \
 		$(wildcard user/capture/recording_*.c) | $(PROTO_C) $(SKEL) $(GEN_H)
 	$(call say,FUZZ,$<)
 	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \

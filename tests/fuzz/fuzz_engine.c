@@ -2,7 +2,7 @@
 /*
  * Engine definitions and argument expressions of any content: an error with a place, or something that is whole. What
  * an expression becomes prints to text that becomes the same again.
- * sources: user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
+ * sources: user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/selector_text.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
  */
 #include <stdint.h>
 #include <stdio.h>

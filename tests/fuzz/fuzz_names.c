@@ -2,7 +2,7 @@
 /*
  * Hostile symbols against hostile patterns: the first line is the pattern, each other one a symbol. Two properties
  * hold: every symbol matches itself and "*", unless it is a compiler's cold part.
- * sources: user/target/names.c user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
+ * sources: user/target/names.c user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/selector_text.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Hostile tables of symbols: an ELF file as it comes, and a Breakpad file that claims to be of the right build.
- * sources: user/base/distance.c user/target/symbols.c user/target/symbol_tables.c user/target/members.c user/target/breakpad.c user/target/names.c user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
+ * sources: user/base/distance.c user/target/symbols.c user/target/symbol_tables.c user/target/members.c user/target/breakpad.c user/target/names.c user/target/engine.c user/target/engine_parse.c user/target/engine_keys.c user/target/engine_words.c user/target/expr.c user/target/selector_text.c user/target/anchor_syntax.c user/target/arch*.c user/target/scan.c user/target/image.c user/target/relocs.c user/base/error.c user/base/mapped.c
  */
 #include <stdint.h>
 #include <stdio.h>

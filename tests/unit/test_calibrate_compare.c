@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <sys/mman.h>
-#include "capture/calibrate_compare.h"
-#include "capture/calibrate_keep.h"
+#include "calibrate/compare.h"
+#include "calibrate/keep.h"
 
 #define MS 1000000ull
 #define MAX 64

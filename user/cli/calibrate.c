@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "capture/calibrate_build.h"
+#include "calibrate/build.h"
 #include "cli/command.h"
 
 static const char help[] =

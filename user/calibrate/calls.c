@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Records a private browser into memory, and lays its calls beside what it reports of itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "calibrate/calls.h"
+#include "calibrate/threads.h"
+#include "capture/capture.h"
+
+#define THREADS_NS 500000000ull	/* how often new threads are looked for */
+#define MARGIN_NS 50000000ull	/* at both ends, where a call may have begun or end outside */
+
+struct recorded_calls {
+	struct capture *capture;
+	struct recording_writer *writer;
+	struct recording *recording;
+	struct thread_map threads;
+	pid_t root;
+	uint64_t looked_ns, begin_ns, end_ns, lost;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+int calls_open(pid_t root, const char *engine, struct recorded_calls **ret, struct error *err)
+{
+	struct capture_options opt = { .pid = root, .engine = engine, .no_sites = true, .no_calibrate = true, .string_bytes = 16 };
+	struct recorded_calls *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c)
+		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	c->root = root;
+	rc = capture_open(&opt, &c->capture, err);
+	if (!rc)
+		rc = recording_writer_create(NULL, &c->writer, err);
+	if (!rc)
+		rc = capture_arm(c->capture, c->writer, err);
+	if (rc) {
+		calls_close(c);
+		return rc;
+	}
+	c->begin_ns = now_ns();
+	*ret = c;
+	return 0;
+}
+
+int calls_fd(const struct recorded_calls *c)
+{
+	return capture_fd(c->capture);
+}
+
+int calls_poll(struct recorded_calls *c, struct error *err)
+{
+	uint64_t now = now_ns();
+	int rc = capture_poll(c->capture, 0, err);
+
+	if (rc < 0 || now < c->looked_ns + THREADS_NS)
+		return rc < 0 ? rc : 0;
+	rc = threads_note(&c->threads, c->root);
+	c->looked_ns = now_ns();
+	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
+}
+
+int calls_end(struct recorded_calls *c, struct error *err)
+{
+	struct recording_writer *w = c->writer;
+	const struct recording_probe *probes;
+	struct recording_info info;
+	size_t nr;
+	int fd, rc;
+
+	c->end_ns = now_ns();
+	rc = threads_note(&c->threads, c->root);
+	if (rc)
+		return error_set(err, ERR_OTHER, rc, "out of memory");
+	rc = capture_disarm(c->capture, &info, err);
+	if (rc)
+		return rc;
+	probes = capture_get_probes(c->capture, &nr);
+	for (size_t i = 0; i < nr; i++)
+		c->lost += probes[i].stats.lost_begins + probes[i].stats.lost_ends;
+	c->writer = NULL;
+	rc = recording_writer_finish_fd(w, &info, probes, nr, &fd, err);
+	if (!rc)
+		rc = recording_open_fd(fd, "calibration's recording", &c->recording, err);
+	capture_close(c->capture);
+	c->capture = NULL;
+	return rc;
+}
+
+void calls_close(struct recorded_calls *c)
+{
+	if (!c)
+		return;
+	capture_close(c->capture);
+	recording_writer_abort(c->writer);
+	recording_close(c->recording);
+	threads_free(&c->threads);
+	free(c);
+}
+
+/* --- the two sides of the comparison --- */
+
+/* Per row of the recording's table, the site; UINT32_MAX. */
+static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_site *sites, size_t nr)
+{
+	const struct recording_probe *p;
+	size_t rows;
+	uint32_t *map;
+
+	p = recording_get_probes(c->recording, &rows);
+	map = malloc((rows + 1) * sizeof(*map));
+	for (size_t i = 0; map && i < rows; i++) {
+		map[i] = UINT32_MAX;
+		for (size_t k = 0; k < nr && p[i].offset; k++)
+			if (sites[k].site->offset == p[i].offset && !strcmp(site_name(sites[k].site), p[i].name))
+				map[i] = k;
+	}
+	return map;
+}
+
+static int add_call(struct comparison *cmp, size_t *cap, const struct compared_call *call)
+{
+	if (cmp->nr_calls == *cap) {
+		struct compared_call *bigger = realloc(cmp->calls, (2 * *cap + 1024) * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		cmp->calls = bigger;
+		*cap = 2 * *cap + 1024;
+	}
+	cmp->calls[cmp->nr_calls++] = *call;
+	return 0;
+}
+
+/* A mark has no end: the next one on its thread is the last moment for its event to begin and end. */
+static void end_marks(struct comparison *cmp, uint32_t site, uint32_t tid, uint64_t now)
+{
+	for (size_t i = cmp->nr_calls; i--;)
+		if (cmp->calls[i].site == site && cmp->calls[i].tid == tid) {
+			if (cmp->calls[i].end_ns == UINT64_MAX)
+				cmp->calls[i].end_ns = now;
+			return;
+		}
+}
+
+static int take_record(const struct recorded_calls *c, const struct rec_header *rec, const uint32_t *map, struct comparison *cmp,
+		       size_t *cap)
+{
+	struct compared_call call = { .tid = rec->tid };
+	size_t rows;
+
+	recording_get_probes(c->recording, &rows);
+	if (rec->type == REC_END) {
+		const struct rec_end *end = (const void *)rec;
+
+		if (end->probe >= rows)
+			return 0;
+		call.site = map[end->probe];
+		call.begin_ns = end->begin_ns;
+		call.end_ns = rec->ts_ns;
+	} else if (rec->type == REC_MARK) {
+		const struct rec_begin *mark = (const void *)rec;
+
+		if (mark->probe >= rows)
+			return 0;
+		call.site = map[mark->probe];
+		call.begin_ns = rec->ts_ns;
+		call.end_ns = UINT64_MAX;
+		end_marks(cmp, call.site, call.tid, rec->ts_ns);
+	} else {
+		return 0;
+	}
+	/* of a thread that had ended before it was looked at, the events can't be told either */
+	return call.site == UINT32_MAX || !threads_known(&c->threads, rec->tid) ? 0 : add_call(cmp, cap, &call);
+}
+
+static int take_calls(const struct recorded_calls *c, const struct calls_site *sites, size_t nr, struct comparison *cmp,
+		      struct error *err)
+{
+	uint32_t *map = map_rows(c, sites, nr);
+	const struct rec_header *rec;
+	size_t cap = 0;
+	int rc = map ? recording_rewind(c->recording) : -ENOMEM;
+
+	if (rc)
+		error_set(err, ERR_OTHER, rc, "can't read what was recorded: %s", strerror(-rc));
+	while (!rc && (rc = recording_next(c->recording, &rec, err)) > 0) {
+		rc = take_record(c, rec, map, cmp, &cap);
+		if (rc)
+			error_set(err, ERR_OTHER, rc, "out of memory");
+	}
+	for (size_t i = 0; i < cmp->nr_calls; i++)
+		if (cmp->calls[i].end_ns == UINT64_MAX)
+			cmp->calls[i].end_ns = cmp->end_ns;
+	free(map);
+	return rc;
+}
+
+static int take_events(const struct recorded_calls *c, const struct report *r, struct comparison *cmp)
+{
+	cmp->events = calloc(r->nr + 1, sizeof(*cmp->events));
+	if (!cmp->events)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reported_event *e = &r->v[i];
+		uint32_t tid = threads_outer(&c->threads, e->pid, e->tid);
+
+		if (tid)
+			cmp->events[cmp->nr_events++] = (struct compared_event){ e->begin_ns, e->end_ns, tid, e->name };
+	}
+	return 0;
+}
+
+static int read_report(const struct reporter *reporter, const char *path, struct report *r, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc = fd < 0 ? -errno : 0;
+	struct stat st;
+
+	if (!rc && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
+		rc = -ENOENT;
+	if (!rc)
+		rc = reporter->read(fd, r);
+	if (fd >= 0)
+		close(fd);
+	if (rc == -ENOMEM)
+		return error_set(err, ERR_OTHER, rc, "out of memory");
+	return rc ? error_set(err, ERR_INPUT, rc, "the browser's own %s %s", reporter->what,
+			      rc == -ENOENT ? "was not written" : rc == -E2BIG || rc == -EFBIG ? "is too large" : "is damaged") : 0;
+}
+
+/* Names of events for the sites, and which of them functions report under that weren't found. */
+static int name_sites(const struct reporter *reporter, const struct engine *engine, const struct calls_site *sites, size_t nr,
+		      struct report *r, struct comparison *cmp, uint8_t *open_names)
+{
+	char name[REPORT_NAME_MAX + 1];
+
+	for (size_t i = 0; i < nr; i++) {
+		cmp->sites[i].probe = sites[i].site->probe - engine->probes;
+		cmp->sites[i].name = COMPARE_NO_NAME;
+		cmp->sites[i].idle = sites[i].idle;
+		if (!reporter->name_of(sites[i].site->probe, name, sizeof(name)))
+			continue;
+		cmp->sites[i].name = report_want(r, name);
+		if (cmp->sites[i].name == UINT32_MAX)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < engine->nr_probes; i++) {
+		bool there = *engine->probes[i].group;
+
+		for (size_t k = 0; k < nr && !there; k++)
+			there = sites[k].site->probe == &engine->probes[i];
+		if (!there && reporter->name_of(&engine->probes[i], name, sizeof(name)) && report_name(r, name) != UINT32_MAX)
+			open_names[report_name(r, name)] = 1;
+	}
+	return 0;
+}
+
+int calls_compare(const struct recorded_calls *c, const struct reporter *reporter, const char *path, const struct engine *engine,
+		  const struct calls_site *sites, size_t nr, struct calls_verdict *ret, struct error *err)
+{
+	struct comparison cmp = { .sites = calloc(nr + 1, sizeof(*cmp.sites)), .nr_sites = nr, .what = reporter->what,
+				  .begin_ns = c->begin_ns + MARGIN_NS, .end_ns = c->end_ns - MARGIN_NS,
+				  .grain_ns = reporter->grain_ns };
+	uint8_t *open_names = calloc(nr + 1, 1);
+	struct report r = { 0 };
+	int rc = cmp.sites && open_names ? name_sites(reporter, engine, sites, nr, &r, &cmp, open_names) : -ENOMEM;
+
+	cmp.open_names = open_names;
+	if (rc)
+		error_set(err, ERR_OTHER, rc, "out of memory");
+	if (!rc && c->lost)
+		rc = error_set(err, ERR_INPUT, -ENOBUFS, "%llu records were lost", (unsigned long long)c->lost);
+	if (!rc)
+		rc = read_report(reporter, path, &r, err);
+	if (!rc)
+		rc = take_calls(c, sites, nr, &cmp, err);
+	if (!rc && (take_events(c, &r, &cmp) || compare_calls(&cmp)))
+		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr && !rc; i++) {
+		ret[i] = (struct calls_verdict){ cmp.sites[i].verdict, cmp.sites[i].calls, cmp.sites[i].events, "" };
+		memcpy(ret[i].text, cmp.sites[i].text, sizeof(ret[i].text));
+	}
+	report_free(&r);
+	free(cmp.sites);
+	free(cmp.calls);
+	free(cmp.events);
+	free(open_names);
+	return rc;
+}

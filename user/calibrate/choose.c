@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Weighs the paths to texts by what they led to at all calls, and hands them and the frame's on as arguments. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate/choose.h"
+#include "calibrate/frame.h"
+
+#define MIN_TEXTS 3	/* that a path must have led to, */
+#define MIN_PHASES 2	/* on so many pages */
+#define LAST_STEP_MAX 0x400
+#define MIN_OTHERS 2	/* sheets or scripts, where those are wanted */
+
+/* A path to texts, and how it fared. */
+struct candidate {
+	path_t path;
+	uint8_t kind;
+	uint64_t seen;	/* bits: texts */
+	size_t right, wrong;
+	size_t again;	/* calls at which a sheet or script was met that had been before: each is used once */
+};
+
+struct candidates {
+	struct candidate *c;
+	size_t nr;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return (int)x->kind - (int)y->kind;
+}
+
+static int collect(const struct call_log *log, const struct choose_texts *t, struct candidates *ret)
+{
+	size_t total = 0, nr = 0;
+
+	for (size_t i = 0; i < log->nr_hits; i++)
+		total += log->hits[i].nr_texts;
+	ret->c = calloc(total + 1, sizeof(*ret->c));
+	if (!ret->c)
+		return -ENOMEM;
+	for (size_t i = 0; i < log->nr_hits; i++) {
+		for (size_t k = 0; k < log->hits[i].nr_texts; k++) {
+			const struct found_text *f = &log->hits[i].texts[k];
+			unsigned int phase = log->hits[i].phase;
+			uint64_t bit = 1ull << f->text;
+			bool right = t->of_phase[phase] & bit;
+
+			/* the page before is still there when the next one begins: that says nothing */
+			if (right || !phase || !(t->of_phase[phase - 1] & bit))
+				ret->c[nr++] = (struct candidate){ f->path, f->kind, bit, right, !right, 0 };
+		}
+	}
+	if (nr)
+		qsort(ret->c, nr, sizeof(*ret->c), by_path);
+	ret->nr = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct candidate *last = ret->nr ? &ret->c[ret->nr - 1] : NULL;
+
+		if (last && !by_path(last, &ret->c[i])) {
+			last->again += (last->seen & ret->c[i].seen & ~t->documents) != 0;
+			last->seen |= ret->c[i].seen;
+			last->right += ret->c[i].right;
+			last->wrong += ret->c[i].wrong;
+		} else {
+			ret->c[ret->nr++] = ret->c[i];
+		}
+	}
+	return 0;
+}
+
+static int count(uint64_t bits)
+{
+	return __builtin_popcountll(bits);
+}
+
+static bool is_proven(const struct candidate *c, const struct call_log *log, const struct choose_texts *t)
+{
+	int phases = 0;
+
+	/* one that is right now and then is right by chance, or of another kind of call */
+	for (size_t i = 0; i < LOG_PHASES; i++)
+		phases += (c->seen & t->of_phase[i]) != 0;
+	return !c->wrong && !c->again && phases >= MIN_PHASES && count(c->seen) >= MIN_TEXTS && c->right * 4 >= log->nr_hits * 3;
+}
+
+/* Of two that lead to the same. A step that most functions' URLs end with is read from the kind of object that always has
+ * one; elsewhere, a copy may stand. */
+static bool is_better(const struct candidate *a, const struct candidate *b, const struct call_log *log, int last_step)
+{
+	bool end_a = path_last(a->path) == last_step, end_b = path_last(b->path) == last_step;
+
+	if (last_step >= 0 && end_a != end_b)
+		return end_a;
+	return path_is_better(a->path, b->path, log->stack_regs);
+}
+
+/* Where the ends of paths are known: one that is about more than documents if any is, and right most often. */
+static const struct candidate *best_known(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+					  const struct choose_texts *t, int last_step)
+{
+	const struct candidate *ret = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct candidate *c = &all->c[i];
+		bool more = count(c->seen & ~t->documents) >= MIN_OTHERS, had = ret && count(ret->seen & ~t->documents) >= MIN_OTHERS;
+
+		if ((c->seen & ~wanted) || !is_proven(c, log, t))
+			continue;
+		if (!ret || more != had ? !ret || more : c->right != ret->right ? c->right > ret->right :
+		    is_better(c, ret, log, last_step))
+			ret = c;
+	}
+	return ret;
+}
+
+/* The best that leads to nothing but `wanted`: most different texts, then hardly fewer calls than any other, then the
+ * likeliest way. NULL if none was right for enough documents. */
+static const struct candidate *best(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+				    const struct choose_texts *t, int last_step)
+{
+	const struct candidate *ret = NULL;
+	size_t most = 0, calls = 0;
+
+	if (last_step >= 0)
+		return best_known(all, wanted, log, t, last_step);
+
+	for (int pass = 0; pass < 3; pass++) {
+		for (size_t i = 0; i < all->nr; i++) {
+			const struct candidate *c = &all->c[i];
+			size_t nr = count(c->seen);
+
+			if ((c->seen & ~wanted) || !is_proven(c, log, t))
+				continue;
+			if (pass == 0 && nr > most)
+				most = nr;
+			else if (pass == 1 && nr == most && c->right > calls)
+				calls = c->right;
+			else if (pass == 2 && nr == most && c->right * 4 >= calls * 3 && (!ret || path_is_better(c->path, ret->path, log->stack_regs)))
+				ret = c;
+		}
+	}
+	return ret;
+}
+
+/* Every page's, of each kind of sheet or script that was seen at all? */
+static bool is_complete(const struct candidate *c, uint64_t wanted, const struct choose_texts *t)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < CHOOSE_MAX_FILES; i++)
+		all |= t->of_file[i] & c->seen ? t->of_file[i] : 0;
+	/* it is right at few calls: nothing that lies before an object may have a part in it */
+	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again && path_is_straight(c->path);
+}
+
+/* The best of those that lead to nothing where the call is about something that has no URL of its own. */
+static const struct candidate *best_complete(const struct candidates *all, uint64_t wanted, const struct call_log *log,
+					     const struct choose_texts *t, int last_step)
+{
+	const struct candidate *ret = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct candidate *c = &all->c[i];
+		int more = count(c->seen) - (ret ? count(ret->seen) : 0);
+
+		if (is_complete(c, wanted, t) && (more > 0 || (!more && is_better(c, ret, log, last_step))))
+			ret = c;
+	}
+	return ret;
+}
+
+static void add_argument(struct site_entry *e, path_t path, uint8_t field, uint8_t kind)
+{
+	if (e->nr_args < RECORD_MAX_ARGS)
+		path_spec(path, field, kind, &e->args[e->nr_args++]);
+}
+
+static void note(struct site_entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(struct site_entry *e, const char *fmt, ...)
+{
+	size_t n = strlen(e->evidence);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->evidence + n, sizeof(e->evidence) - n, fmt, ap);
+	va_end(ap);
+}
+
+uint64_t choose_others(const struct choose_texts *t, enum event_type type)
+{
+	if (type == EVENT_CSS_PARSING)
+		return t->sheets;
+	if (type == EVENT_SCRIPT_COMPILATION || type == EVENT_SCRIPT_THREAD_EVALUATION)
+		return t->scripts;
+	return 0;
+}
+
+static void take_url(const struct call_log *log, const struct choose_texts *t, const struct candidate *url, struct site_entry *e)
+{
+	uint64_t others = choose_others(t, log->site->probe->type);
+
+	add_argument(e, url->path, FIELD_URL, url->kind);
+	note(e, "; URL right at %zu of %zu of them, for", url->right, log->nr_hits);
+	if (url->seen & t->documents)
+		note(e, " %d documents%s", count(url->seen & t->documents), url->seen & others ? " and" : "");
+	if (url->seen & others)
+		note(e, " %d %s", count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
+}
+
+static int choose_url(const struct call_log *log, const struct choose_texts *t, int last_step, struct site_entry *e,
+		      struct frame_facts *facts)
+{
+	uint64_t others = choose_others(t, log->site->probe->type);
+	const struct candidate *url, *document;
+	struct candidates all;
+
+	if (collect(log, t, &all))
+		return -ENOMEM;
+	document = best(&all, t->documents, log, t, last_step);
+	url = others ? best(&all, t->documents | others, log, t, last_step) : document;
+	if (url && others && count(url->seen & others) < MIN_OTHERS) {
+		/* what has a URL of its own shows that, anything else its document's if all have one */
+		const struct candidate *own = best_complete(&all, others, log, t, last_step);
+
+		if (own)
+			take_url(log, t, own, e);
+		url = own && document && document->right == log->nr_hits ? document : NULL;
+	}
+	if (url)
+		take_url(log, t, url, e);
+	*facts = (struct frame_facts){ .log = log };
+	if (document) {
+		facts->has_document = true;
+		facts->document = document->path;
+		facts->kind = document->kind;
+	}
+	free(all.c);
+	return 0;
+}
+
+/* The last step of the paths to URLs that are right for most functions; -1 where no identities are known beforehand. */
+static int find_last_step(const struct call_log *logs, size_t nr, const struct choose_texts *t)
+{
+	uint8_t votes[LAST_STEP_MAX] = { 0 };
+	int ret = -1;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool voted[LAST_STEP_MAX] = { false };
+		struct candidates all;
+
+		if (!logs[i].known_objects || collect(&logs[i], t, &all))
+			continue;
+		for (size_t k = 0; k < all.nr; k++) {
+			int step = path_last(all.c[k].path);
+
+			if (step >= 0 && step < LAST_STEP_MAX && !voted[step] && is_proven(&all.c[k], &logs[i], t)) {
+				voted[step] = true;
+				votes[step]++;
+			}
+		}
+		free(all.c);
+	}
+	for (int i = 0; i < LAST_STEP_MAX; i++)
+		if (votes[i] && (ret < 0 || votes[i] > votes[ret]))
+			ret = i;
+	return ret;
+}
+
+static bool is_about_documents(const struct call_log *log)
+{
+	return log->site->probe->type == EVENT_DOCUMENT_PARSING || log->site->probe->type == EVENT_STYLE_RECALCULATION;
+}
+
+/* Functions that make or end frames and documents are given the object itself. */
+static bool choose_object(const struct call_log *log, struct site_entry *e)
+{
+	int field = objects_field(log->site->probe->role);
+
+	if (field)
+		add_argument(e, 0, field, KIND_INT);
+	return field;
+}
+
+int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t, struct site_entry *ret)
+{
+	struct frame_facts *facts = calloc(nr + 1, sizeof(*facts));
+	int rc = facts ? 0 : -ENOMEM;
+	int last_step = find_last_step(logs, nr, t);
+	size_t styles = nr;
+
+	for (size_t i = 0; i < nr && !rc; i++) {
+		memset(&ret[i], 0, sizeof(ret[i]));
+		ret[i].site = logs[i].site;
+		note(&ret[i], "%zu of %llu looked into", logs[i].nr_hits, (unsigned long long)logs[i].calls);
+		rc = choose_url(&logs[i], t, last_step, &ret[i], &facts[i]);
+		/* styles are the document's own business: the URL found there stands in it */
+		if (facts[i].has_document && logs[i].site->probe->type == EVENT_STYLE_RECALCULATION)
+			styles = i;
+	}
+	if (!rc)
+		rc = frame_find(facts, nr, styles, t);
+	for (size_t i = 0; i < nr && !rc; i++) {
+		if (choose_object(&logs[i], &ret[i]))
+			continue;
+		if (facts[i].has_owner && is_about_documents(&logs[i]))
+			add_argument(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
+		if (facts[i].has_frame) {
+			add_argument(&ret[i], facts[i].frame, FIELD_FRAME, KIND_INT);
+			note(&ret[i], "; frame right at %zu, for %zu documents", facts[i].calls, facts[i].documents);
+		}
+	}
+	free(facts);
+	return rc;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Compares recorded calls with the events that the browser itself reported in the same run. A function is the right one
+ * if each of its calls holds one event of its name on the same thread, and each such event lies in a call of a function
+ * that is reported under that name. Plain data in, plain data out.
+ */
+#ifndef FRAMESCOPE_CALIBRATE_COMPARE_H
+#define FRAMESCOPE_CALIBRATE_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMPARE_NO_NAME UINT32_MAX
+
+struct compared_call {
+	uint64_t begin_ns, end_ns;
+	uint32_t tid;	/* any numbers, the same for calls and events */
+	uint32_t site;
+};
+
+struct compared_event {
+	uint64_t begin_ns, end_ns;
+	uint32_t tid;
+	uint32_t name;
+};
+
+enum compare_verdict {
+	COMPARE_NOT = 0,	/* nothing to compare: `text` says why */
+	COMPARE_EQUAL,
+	COMPARE_DROPPED,	/* it is not what it is taken for: `text` says why */
+	COMPARE_OTHER,		/* another candidate of its probe is */
+};
+
+/* A place where a probe may sit. */
+struct compared_site {
+	uint32_t probe;	/* the same number: candidates for one probe */
+	uint32_t name;	/* of its events; COMPARE_NO_NAME */
+	bool idle;	/* it wasn't called while the browser reported nothing: if it is now, it serves the reporting */
+	/* found: */
+	enum compare_verdict verdict;
+	uint32_t calls, events;	/* in the window; of a shared name, the events in its own calls */
+	char text[160];
+};
+
+struct comparison {
+	struct compared_call *calls;	/* are sorted */
+	size_t nr_calls;
+	struct compared_event *events;	/* are sorted */
+	size_t nr_events;
+	struct compared_site *sites;
+	size_t nr_sites;
+	const char *what;	/* "trace": what the events are from */
+	uint64_t begin_ns, end_ns;	/* only what lies in this window is counted */
+	uint64_t grain_ns;	/* events' times are rounded by less than this */
+	/* Names that a function may report under that isn't among the sites: more events than calls then say nothing. */
+	const uint8_t *open_names;	/* by name, as many as are used; may be NULL */
+};
+
+/* 0 or -ENOMEM. */
+int compare_calls(struct comparison *c);
+
+#endif

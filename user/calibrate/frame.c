@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Compares the pointers seen at all functions' calls, by the document that each call is about. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate/choose.h"
+#include "calibrate/frame.h"
+
+#define MIN_FUNCTIONS 2	/* that must agree on it */
+#define MIN_DOCUMENTS 2	/* of them shown at the same time */
+
+/* An object that one path leads to for each document; 0: that document wasn't met. */
+struct identity {
+	uint64_t of_doc[CHOOSE_MAX_DOCS];
+	path_t path;
+	uint8_t field;	/* FIELD_FRAME, FIELD_DOCUMENT, or 0: any */
+	size_t probe;	/* index of the function */
+};
+
+struct identities {
+	struct identity *i;
+	size_t nr, cap;
+};
+
+/* Which of the documents shown together a call is about, or -1. */
+static int document_of(const struct frame_facts *f, const struct log_hit *hit, const struct choose_texts *t)
+{
+	for (size_t i = 0; f->has_document && i < hit->nr_texts; i++)
+		if (hit->texts[i].path == f->document && hit->texts[i].kind == f->kind)
+			for (size_t d = 0; d < t->nr_docs; d++)
+				if (t->docs[d] == hit->texts[i].text)
+					return d;
+	return -1;
+}
+
+/* The objects at the end of one path; false if a document had two, or two documents one. */
+static bool read_identity(const struct frame_facts *f, const struct choose_texts *t, const int *docs, size_t path,
+			  struct identity *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (size_t h = 0; h < f->log->nr_hits; h++) {
+		const struct log_hit *hit = &f->log->hits[h];
+
+		if (!hit->values || docs[h] < 0)
+			continue;
+		if (!hit->values[path] || (ret->of_doc[docs[h]] && ret->of_doc[docs[h]] != hit->values[path]))
+			return false;
+		ret->of_doc[docs[h]] = hit->values[path];
+	}
+	for (size_t a = 0; a < t->nr_docs; a++)
+		for (size_t b = 0; b < a; b++)
+			if (ret->of_doc[a] && ret->of_doc[a] == ret->of_doc[b])
+				return false;
+	ret->path = f->log->paths[path];
+	ret->field = f->log->path_fields[path];
+	return true;
+}
+
+static int add_identity(struct identities *l, const struct identity *i)
+{
+	if (l->nr == l->cap) {
+		struct identity *bigger = realloc(l->i, (2 * l->cap + 256) * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		l->i = bigger;
+		l->cap = 2 * l->cap + 256;
+	}
+	l->i[l->nr++] = *i;
+	return 0;
+}
+
+static int collect(const struct frame_facts *f, size_t probe, const struct choose_texts *t, struct identities *ret)
+{
+	int docs[LOG_MAX_HITS], rc = 0;
+	bool any = false;
+
+	for (size_t h = 0; h < f->log->nr_hits; h++) {
+		docs[h] = f->log->hits[h].values ? document_of(f, &f->log->hits[h], t) : -1;
+		any |= docs[h] >= 0;
+	}
+	for (size_t p = 0; any && p < f->log->nr_paths && !rc; p++) {
+		struct identity i;
+
+		if (!read_identity(f, t, docs, p, &i))
+			continue;
+		i.probe = probe;
+		rc = add_identity(ret, &i);
+	}
+	return rc;
+}
+
+static size_t nr_docs(const struct identity *i)
+{
+	size_t nr = 0;
+
+	for (size_t d = 0; d < CHOOSE_MAX_DOCS; d++)
+		nr += i->of_doc[d] != 0;
+	return nr;
+}
+
+/* Same objects together, then by function, the shortest path first. */
+static int by_objects(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+	int rc = memcmp(x->of_doc, y->of_doc, sizeof(x->of_doc));
+
+	if (rc)
+		return rc;
+	if (x->field != y->field)
+		return x->field < y->field ? -1 : 1;
+	if (x->probe != y->probe)
+		return x->probe < y->probe ? -1 : 1;
+	return x->path == y->path ? 0 : path_is_better(x->path, y->path, 0) ? -1 : 1;
+}
+
+/* The objects that most functions lead to; of several such, those with the shortest ways. Only where all documents were. */
+static const struct identity *most_shared(const struct identities *all, const struct choose_texts *t, uint8_t field)
+{
+	const struct identity *ret = NULL;
+	size_t most = MIN_FUNCTIONS, steps = 0;
+
+	for (size_t i = 0, k; i < all->nr; i = k) {
+		size_t probes = 0, way = 0;
+
+		for (k = i; k < all->nr && !memcmp(all->i[k].of_doc, all->i[i].of_doc, sizeof(all->i[i].of_doc)); k++) {
+			if (k > i && all->i[k].probe == all->i[k - 1].probe)
+				continue;
+			probes++;
+			way += 1 + path_steps(all->i[k].path);
+		}
+		if ((all->i[i].field && all->i[i].field != field) || nr_docs(&all->i[i]) < t->nr_docs || probes < most || (ret && probes == most && way >= steps))
+			continue;
+		ret = &all->i[i];
+		most = probes;
+		steps = way;
+	}
+	return ret;
+}
+
+static bool agrees(const struct identity *i, const struct identity *frame)
+{
+	if (i->field != frame->field)
+		return false;
+	for (size_t d = 0; d < CHOOSE_MAX_DOCS; d++)
+		if (i->of_doc[d] && i->of_doc[d] != frame->of_doc[d])
+			return false;
+	return nr_docs(i) > 0;
+}
+
+static void take_frame(struct frame_facts *f, const struct identity *i, const struct choose_texts *t)
+{
+	if (f->has_frame && !path_is_better(i->path, f->frame, f->log->stack_regs))
+		return;
+	f->has_frame = true;
+	f->frame = i->path;
+	f->documents = nr_docs(i);
+	f->calls = 0;
+	for (size_t h = 0; h < f->log->nr_hits; h++)
+		f->calls += f->log->hits[h].values && document_of(f, &f->log->hits[h], t) >= 0;
+}
+
+/* One document proves little, unless the same way was right for several at another function: at least its end, from the
+ * document to what is known to be a frame. */
+static void drop_unproven(struct frame_facts *facts, size_t nr, bool known)
+{
+	for (size_t i = 0; i < nr; i++) {
+		bool proven = facts[i].documents >= MIN_DOCUMENTS;
+
+		for (size_t k = 0; k < nr && !proven; k++)
+			proven = facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS &&
+				 (facts[k].frame == facts[i].frame || (known && path_ends_alike(facts[k].frame, facts[i].frame, 2)));
+		facts[i].has_frame &= proven;
+	}
+}
+
+/* Whose URL it is: a known document, else the object that the reference's path to it ends at; and the ways to it of all. */
+static void find_owners(struct frame_facts *facts, size_t reference, const struct identities *all, const struct choose_texts *t)
+{
+	const struct identity *owner = most_shared(all, t, FIELD_DOCUMENT);
+
+	if (owner && !owner->field)
+		owner = NULL;
+	for (size_t i = 0; i < all->nr && !(owner && owner->field); i++)
+		if (all->i[i].probe == reference && path_steps(facts[reference].document) &&
+		    all->i[i].path == path_parent(facts[reference].document))
+			owner = &all->i[i];
+	for (size_t i = 0; owner && i < all->nr; i++) {
+		struct frame_facts *f = &facts[all->i[i].probe];
+
+		if (nr_docs(&all->i[i]) < MIN_DOCUMENTS || !agrees(&all->i[i], owner))
+			continue;
+		if (!f->has_owner || path_is_better(all->i[i].path, f->owner, f->log->stack_regs))
+			f->owner = all->i[i].path;
+		f->has_owner = true;
+	}
+}
+
+int frame_find(struct frame_facts *facts, size_t nr, size_t reference, const struct choose_texts *t)
+{
+	struct identities all = { 0 };
+	const struct identity *frame;
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc; i++)
+		rc = collect(&facts[i], i, t, &all);
+	if (!rc && all.nr) {
+		qsort(all.i, all.nr, sizeof(*all.i), by_objects);
+		frame = most_shared(&all, t, FIELD_FRAME);
+		for (size_t i = 0; frame && i < all.nr; i++)
+			if (agrees(&all.i[i], frame))
+				take_frame(&facts[all.i[i].probe], &all.i[i], t);
+		drop_unproven(facts, nr, frame && frame->field);
+		find_owners(facts, reference, &all, t);
+	}
+	free(all.i);
+	return rc;
+}

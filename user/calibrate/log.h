@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What was seen at the calls of one function while calibration's pages ran. */
+#ifndef FRAMESCOPE_CALIBRATE_LOG_H
+#define FRAMESCOPE_CALIBRATE_LOG_H
+
+#include "calibrate/search.h"
+#include "target/site.h"
+
+#define LOG_MAX_HITS 192
+#define LOG_PHASES 8
+
+struct log_hit {
+	uint8_t phase;		/* which page was being shown */
+	struct found_text *texts;	/* all that some path led to */
+	size_t nr_texts;
+	uint64_t *values;	/* as paths[] of the log; 0: the path could not be followed. NULL: not looked at */
+};
+
+struct call_log {
+	const struct site *site;
+	struct log_hit hits[LOG_MAX_HITS];
+	size_t nr_hits;
+	uint8_t searches[LOG_PHASES];	/* searches of everything that found something, by phase, */
+	uint8_t vain[LOG_PHASES];	/* and that didn't; */
+	uint8_t deep[LOG_PHASES];	/* and of those for texts far away, that found one */
+	uint8_t deep_vain[LOG_PHASES];	/* or not */
+	uint32_t stack_regs;	/* bits: registers that pointed into the stack at some call */
+	struct found_text *known;	/* every path to a text so far, once each (its text left aside) */
+	size_t nr_known;
+	path_t *paths;		/* to pointers of which some may be identities, */
+	uint8_t *path_fields;	/* and of which field: as in found_value */
+	size_t nr_paths;
+	uint64_t calls;
+	bool known_objects;	/* frames and documents were known when it was called */
+};
+
+/* Looks at a call: searches everything the first times of each phase, later follows the paths that are known. With `values`
+ * pointers too. 1 if it led to a known text, 0 if not, or -ENOMEM. */
+int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values);
+void log_free(struct call_log *log);
+
+#endif

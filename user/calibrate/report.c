@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Collects what a browser reports, and knows which kind reports in which way. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate/report.h"
+
+uint32_t report_name(const struct report *r, const char *name)
+{
+	for (size_t i = 0; i < r->nr_names; i++)
+		if (!strcmp(r->names[i], name))
+			return i;
+	return UINT32_MAX;
+}
+
+uint32_t report_want(struct report *r, const char *name)
+{
+	uint32_t known = report_name(r, name);
+
+	if (known != UINT32_MAX || strlen(name) > REPORT_NAME_MAX)
+		return known;
+	if (r->nr_names == r->cap_names) {
+		void *bigger = realloc(r->names, (2 * r->cap_names + 32) * sizeof(*r->names));
+
+		if (!bigger)
+			return UINT32_MAX;
+		r->names = bigger;
+		r->cap_names = 2 * r->cap_names + 32;
+	}
+	strcpy(r->names[r->nr_names], name);
+	return r->nr_names++;
+}
+
+int report_add(struct report *r, const struct reported_event *e)
+{
+	if (r->nr == REPORT_MAX_EVENTS)
+		return -E2BIG;
+	if (r->nr == r->cap) {
+		void *bigger = realloc(r->v, (2 * r->cap + 1024) * sizeof(*r->v));
+
+		if (!bigger)
+			return -ENOMEM;
+		r->v = bigger;
+		r->cap = 2 * r->cap + 1024;
+	}
+	r->v[r->nr++] = *e;
+	return 0;
+}
+
+void report_free(struct report *r)
+{
+	free(r->names);
+	free(r->v);
+	memset(r, 0, sizeof(*r));
+}
+
+const struct reporter *reporter_of(const struct engine *e)
+{
+	return !strcmp(e->name, "blink") ? &reporter_chrome : NULL;
+}

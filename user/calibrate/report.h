@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a browser itself says it did, in the run that our probes record, too: a Chrome trace, or what another kind of
+ * browser writes when it ends. A reporter knows how its kind is asked for that and how the file is read; what the file
+ * says is compared with our calls in one way for all (calibrate_compare.h).
+ */
+#ifndef FRAMESCOPE_CALIBRATE_REPORT_H
+#define FRAMESCOPE_CALIBRATE_REPORT_H
+
+#include "base/error.h"
+#include "target/engine.h"
+
+#define REPORT_MAX_EVENTS 1000000u
+#define REPORT_NAME_MAX 200	/* bytes, as an anchor's text */
+
+struct reported_event {
+	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC */
+	uint32_t pid, tid;		/* as the browser knows them, in its own pid namespace */
+	uint32_t name;			/* index into the names */
+};
+
+struct report {
+	char (*names)[REPORT_NAME_MAX + 1];	/* of the events that are wanted, each once */
+	size_t nr_names, cap_names;
+	struct reported_event *v;
+	size_t nr, cap;
+};
+
+/* The index of a name, added if it is new; nr_names > index always. UINT32_MAX without memory. */
+uint32_t report_want(struct report *r, const char *name);
+/* The index of a name, or UINT32_MAX: nobody wants it. */
+uint32_t report_name(const struct report *r, const char *name);
+/* 0, -ENOMEM, or -E2BIG beyond REPORT_MAX_EVENTS. */
+int report_add(struct report *r, const struct reported_event *e);
+void report_free(struct report *r);
+
+struct reporter {
+	const char *what;		/* it writes, for the evidence: "trace" */
+	uint64_t grain_ns;		/* its times are rounded, by less than this */
+	/* What the browser is started with, up to NULL. One that ends in '=' is followed by the file's path. */
+	const char *const *args, *const *env;
+	/* The name of the events that the browser reports for calls of this function, into ret; false: of none. */
+	bool (*name_of)(const struct engine_probe *p, char *ret, size_t size);
+	/* Adds the wanted events of the file, which is hostile. -EINVAL: it is not what it should be, or cut off; -E2BIG,
+	 * -ENOMEM, or what reading fails with. */
+	int (*read)(int fd, struct report *r);
+};
+
+/* NULL: browsers of this engine aren't known to report anything. */
+const struct reporter *reporter_of(const struct engine *e);
+
+extern const struct reporter reporter_chrome;
+
+#endif

@@ -22,7 +22,7 @@ static bool shows_pages(struct run *r, pid_t pid)
 		return false;
 	if (!engine_is_window(r->result->engine, p.cmdline)) {
 		/* the browser's first process never will; others may have to learn yet what they are for */
-		if (p.parent == browser_root(r->browser))
+		if (!r->kind->root_navigates && p.parent == browser_root(r->browser))
 			snoop_spare(r->snoop, pid);
 		return false;
 	}
@@ -43,17 +43,25 @@ static bool is_object(struct run *r, const struct snoop_hit *hit)
 	return true;
 }
 
+/* Where to a window goes is decided outside of the process that shows it. */
+static bool navigates(const struct run *r, const struct snoop_hit *hit)
+{
+	return r->kind->root_navigates && r->logs[hit->site].site->probe->role == ROLE_NAVIGATION;
+}
+
 static void on_hit(void *arg, const struct snoop_hit *hit)
 {
 	struct run *r = arg;
 	struct subject s = { .memory = r->memory, .regs = (const uint64_t *)hit->regs, .nr_regs = NR_ARG_REGS, .known = &r->known };
+	bool looked_into;
 	int rc;
 
 	if (r->failed || *r->opt->stop || run_now_ns() > r->deadline_ns || hit->site >= r->nr_logs)
 		return;
-	if (!shows_pages(r, hit->tgid) && r->strange[hit->site]++ < HITS_STRANGE)
+	looked_into = shows_pages(r, hit->tgid) || navigates(r, hit);
+	if (!looked_into && r->strange[hit->site]++ < HITS_STRANGE)
 		snoop_again(r->snoop, hit->site);
-	if (is_object(r, hit) || !shows_pages(r, hit->tgid))
+	if (is_object(r, hit) || !looked_into)
 		return;
 	if (memory_begin(r->memory, hit->tgid))
 		return;

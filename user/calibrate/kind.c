@@ -42,7 +42,7 @@ static const char *const firefox_prefs[] = {
 static const char *const none[] = { NULL };
 
 static const struct browser_kind kinds[] = {
-	{ .engine = "blink", .args = chromium_args, .env = none, .pipe = true },
+	{ .engine = "blink", .args = chromium_args, .env = none, .pipe = true, .root_navigates = true },
 	{ .engine = "gecko", .args = firefox_args, .env = firefox_env, .prefs = firefox_prefs, .from_start = true },
 };
 

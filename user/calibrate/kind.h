@@ -12,6 +12,7 @@ struct browser_kind {
 	const char *const *env;		/* further variables */
 	const char *const *prefs;	/* the lines of user.js in the profile; NULL: it has no such file */
 	bool pipe;	/* it is driven over file descriptors 3 and 4; else its pages ask what is next, and it is started with one */
+	bool root_navigates;	/* its first process shows no page, but decides about navigations */
 	bool from_start;	/* its frames and documents have to be seen when they are made, from the first one on */
 };
 

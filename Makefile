@@ -175,7 +175,7 @@ $(O)/static/tests/engine/targets/%: tests/engine/targets/%.cc
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/% user/calibrate/%,$(USER_SRC)) \
 		$(wildcard user/capture/recording_*.c) | $(PROTO_C) $(SKEL) $(GEN_H)
 	$(call say,FUZZ,$<)
-	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Wno-comment \
 		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \
 		$(shell sed -n '1,12s/^.*\bsources: *\(.*[^ */]\).*$$/\1/p' $<) $(LDLIBS)
 

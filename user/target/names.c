@@ -67,7 +67,8 @@ static void sink_add(const char *s, size_t n, void *arg)
 
 	if (n >= sizeof(sink->text) - sink->n)
 		longjmp(sink->full, 1);
-	memcpy(sink->text + sink->n, s, n);
+	if (n)	/* of Rust's names, an empty part may be no text at all */
+		memcpy(sink->text + sink->n, s, n);
 	sink->n += n;
 }
 

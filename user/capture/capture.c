@@ -42,7 +42,7 @@ static int open_parts(struct capture *c, struct error *err)
 	c->follow.targets_fd = c->loaded.targets_fd;
 	c->collector.follow = &c->follow;
 	c->collector.table = &c->table;
-	rc = calibrate_open(&c->loaded, &c->links, &c->table, &c->calibration);
+	rc = overhead_open(&c->loaded, &c->links, &c->table, &c->calibration);
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "out of memory");
 	c->collector.calibration = c->calibration;
@@ -98,7 +98,7 @@ void capture_close(struct capture *c)
 {
 	if (!c)
 		return;
-	calibrate_close(c->calibration);
+	overhead_close(c->calibration);
 	if (c->loaded.ctl)
 		c->loaded.ctl->epoch = 0;
 	links_free(&c->links);
@@ -131,7 +131,7 @@ static void fill_info(struct capture *c, struct recording_info *info, uint64_t n
 	info->kernel = c->uname.release;
 	info->machine = c->uname.machine;
 	info->rung = rung_name(c->loaded.rung);
-	info->overhead_source = !calibrate_has_twins(c->calibration) ? "none" :
+	info->overhead_source = !overhead_has_twins(c->calibration) ? "none" :
 				c->opt.no_calibrate ? "calibrated at start" : "rolling calibration";
 	for (size_t i = 0; i < RECORD_MAX_METRICS; i++) {
 		info->metric_names[i] = i < c->metrics.nr ? c->metrics.names[i] : "";
@@ -172,7 +172,7 @@ int capture_arm(struct capture *c, struct recording_writer *w, struct error *err
 	c->loaded.ctl->nr_off = 0;
 	/* one store, and every probe records */
 	c->loaded.ctl->epoch = ++c->epoch;
-	rc = calibrate_begin(c->calibration, !c->opt.no_calibrate);
+	rc = overhead_begin(c->calibration, !c->opt.no_calibrate);
 	return rc ? error_set(err, ERR_OTHER, rc, "can't start a thread: %s", strerror(-rc)) : 0;
 }
 
@@ -184,7 +184,7 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 
 	if (!c->armed)
 		return error_set(err, ERR_OTHER, -EINVAL, "no recording is running");
-	calibrate_end(c->calibration);
+	overhead_end(c->calibration);
 	c->loaded.ctl->epoch = 0;
 	now = clock_ns(CLOCK_MONOTONIC);
 	c->armed = false;
@@ -197,7 +197,7 @@ int capture_disarm(struct capture *c, struct recording_info *ret_info, struct er
 	if (!rc)
 		rc = ring_poll(c->ring, 0);
 	if (!rc)
-		rc = calibrate_write(c->calibration, w);
+		rc = overhead_write(c->calibration, w);
 	if (!rc)
 		rc = loss_write(&c->loss, &c->loaded, w, now);
 	for (size_t i = 0; i < c->table.nr && !rc; i++) {

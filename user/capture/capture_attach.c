@@ -101,6 +101,6 @@ int capture_attach_new(struct capture *c, struct error *err)
 		c->table.rec[i].attached = c->table.plan[i].kind != ATTACH_NONE;
 	}
 	if (!rc)
-		rc = calibrate_attach(c->calibration);
+		rc = overhead_attach(c->calibration);
 	return rc ? error_set(err, ERR_OTHER, rc, "can't attach: %s", strerror(-rc)) : 0;
 }

@@ -89,12 +89,12 @@ static void watch_pace(struct capture *c, uint64_t now)
 	struct pace *p = &c->collector.pace;
 	const struct pace_thread *busiest = pace_busiest(p);
 
-	c->own_cost_percent = !calibrate_has_twins(c->calibration) ? -1 :
+	c->own_cost_percent = !overhead_has_twins(c->calibration) ? -1 :
 			      busiest ? 100.0 * busiest->cost_ns / (now - p->since_ns) : 0;
 	if (busiest)
 		enforce_budget(c, busiest);
 	for (size_t i = 0; i < c->table.nr; i++)
-		p->cost_ns[i] = calibrate_cost_ns(c->calibration, c->table.plan[i].spec.cost_class);
+		p->cost_ns[i] = overhead_cost_ns(c->calibration, c->table.plan[i].spec.cost_class);
 	pace_begin(p, now);
 }
 
@@ -122,7 +122,7 @@ void capture_keep_house(struct capture *c, uint64_t now)
 			follow_read_cpu(&c->follow.p[i], w, now, false);
 	loss_write(&c->loss, &c->loaded, w, now);
 	if (!c->write_rc)
-		c->write_rc = calibrate_write(c->calibration, w);
+		c->write_rc = overhead_write(c->calibration, w);
 	if (now - c->flush_ns < FLUSH_EVERY_NS)
 		return;
 	c->flush_ns = now;

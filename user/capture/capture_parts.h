@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include "capture/attach.h"
-#include "capture/calibrate.h"
+#include "capture/overhead.h"
 #include "capture/capture.h"
 #include "capture/collector.h"
 #include "capture/loss.h"
@@ -22,7 +22,7 @@ struct capture {
 	struct links links;
 	struct follow follow;
 	struct collector collector;
-	struct calibration *calibration;
+	struct overhead_meter *calibration;
 	struct loss loss;
 	struct ring *ring;
 	struct mmap_watch *watch;	/* NULL: /proc is looked at instead */

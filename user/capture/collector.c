@@ -98,7 +98,7 @@ void collector_record(void *arg, const struct rec_header *rec)
 	const struct rec_end *end = (const struct rec_end *)rec;
 	const struct rec_aggregate *aggregate = (const struct rec_aggregate *)rec;
 
-	if (calibrate_take(c->calibration, rec))
+	if (overhead_take(c->calibration, rec))
 		return;
 	switch (rec->type) {
 	case REC_BEGIN:

@@ -3,7 +3,7 @@
 #ifndef FRAMESCOPE_CAPTURE_COLLECTOR_H
 #define FRAMESCOPE_CAPTURE_COLLECTOR_H
 
-#include "capture/calibrate.h"
+#include "capture/overhead.h"
 #include "capture/capture.h"
 #include "capture/follow.h"
 #include "capture/pace.h"
@@ -11,7 +11,7 @@
 struct collector {
 	struct follow *follow;
 	struct probe_table *table;
-	struct calibration *calibration;	/* takes the records of our own calls */
+	struct overhead_meter *calibration;	/* takes the records of our own calls */
 	struct recording_writer *w;	/* NULL: not recording */
 	uint64_t begun, ended, sums;	/* records of this recording that become events; those of marks don't */
 	uint64_t begins[RECORD_MAX_PROBES];	/* and what came of each probe: begins, marks, aggregated calls */

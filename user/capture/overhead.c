@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "capture/burst.h"
-#include "capture/calibrate.h"
+#include "capture/overhead.h"
 #include "capture/twins.h"
 #include "wire.h"
 
@@ -34,7 +34,7 @@ struct sample {
 	uint64_t begin_ns, inner_ns, read_ns;
 };
 
-struct calibration {
+struct overhead_meter {
 	struct twins twins;
 	/* of the thread, which the others only look at */
 	pthread_t thread;
@@ -67,12 +67,12 @@ static uint64_t now_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-int calibrate_attach(struct calibration *c)
+int overhead_attach(struct overhead_meter *c)
 {
 	return twins_attach(&c->twins);
 }
 
-bool calibrate_has_twins(const struct calibration *c)
+bool overhead_has_twins(const struct overhead_meter *c)
 {
 	for (unsigned int i = 0; i < COST_CLASSES; i++)
 		if (c->twins.fn[i])
@@ -83,7 +83,7 @@ bool calibrate_has_twins(const struct calibration *c)
 /* --- the thread --- */
 
 /* To the CPU that the target was on last: it rotates as the target does. */
-static void follow_target(struct calibration *c)
+static void follow_target(struct overhead_meter *c)
 {
 	unsigned int cpu = c->twins.l->ctl->cpu;
 	cpu_set_t set;
@@ -97,7 +97,7 @@ static void follow_target(struct calibration *c)
 }
 
 /* Returns the CPU time that it took. */
-static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twin)
+static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn twin)
 {
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { .class = class };
@@ -118,7 +118,7 @@ static uint64_t run_burst(struct calibration *c, unsigned int class, twin_fn twi
  * What it costs to send a full buffer of records, which falls to one call in many: no short burst would see it as often
  * as the target does. It is the same for all classes.
  */
-static uint64_t run_long_burst(struct calibration *c)
+static uint64_t run_long_burst(struct overhead_meter *c)
 {
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { 0 };
@@ -145,7 +145,7 @@ static uint64_t run_long_burst(struct calibration *c)
 }
 
 /* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
-static unsigned int next_class(struct calibration *c, uint64_t now)
+static unsigned int next_class(struct overhead_meter *c, uint64_t now)
 {
 	unsigned int best = COST_CLASSES;
 
@@ -165,7 +165,7 @@ static unsigned int next_class(struct calibration *c, uint64_t now)
 }
 
 /* True: to be ended. */
-static bool wait_ns(struct calibration *c, uint64_t ns)
+static bool wait_ns(struct overhead_meter *c, uint64_t ns)
 {
 	uint64_t until = now_ns(CLOCK_MONOTONIC) + ns;
 	struct timespec ts = { .tv_sec = until / 1000000000, .tv_nsec = until % 1000000000 };
@@ -181,7 +181,7 @@ static bool wait_ns(struct calibration *c, uint64_t ns)
 }
 
 /* True: to be ended. */
-static bool first_bursts(struct calibration *c)
+static bool first_bursts(struct overhead_meter *c)
 {
 	for (unsigned int i = 0; i < (c->rolling ? FIRST_ROUNDS : ONLY_ROUNDS); i++) {
 		if (i < LONG_ROUNDS)
@@ -197,9 +197,9 @@ static bool first_bursts(struct calibration *c)
 	return false;
 }
 
-static void *calibrate_thread(void *arg)
+static void *overhead_thread(void *arg)
 {
-	struct calibration *c = arg;
+	struct overhead_meter *c = arg;
 	uint64_t now, took = 0;
 	unsigned int class;
 
@@ -218,12 +218,12 @@ static void *calibrate_thread(void *arg)
 	return NULL;
 }
 
-int calibrate_begin(struct calibration *c, bool rolling)
+int overhead_begin(struct overhead_meter *c, bool rolling)
 {
 	sigset_t all, old;
 	int rc;
 
-	if (!calibrate_has_twins(c))
+	if (!overhead_has_twins(c))
 		return 0;
 	c->rolling = rolling;
 	c->stop = false;
@@ -239,13 +239,13 @@ int calibrate_begin(struct calibration *c, bool rolling)
 	/* signals are the main thread's */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&c->thread, NULL, calibrate_thread, c);
+	rc = -pthread_create(&c->thread, NULL, overhead_thread, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	c->running = !rc;
 	return rc;
 }
 
-void calibrate_end(struct calibration *c)
+void overhead_end(struct overhead_meter *c)
 {
 	if (!c || !c->running)
 		return;
@@ -261,7 +261,7 @@ void calibrate_end(struct calibration *c)
 /* --- the records --- */
 
 /* How far apart a thread's calls begin: the median. */
-static void learn_period(struct calibration *c, uint64_t period)
+static void learn_period(struct overhead_meter *c, uint64_t period)
 {
 	unsigned int octave = period > 7 ? 63 - __builtin_clzll(period) : 3, at = octave * 4 + (period >> (octave - 2) & 3);
 	unsigned int sum = 0;
@@ -279,7 +279,7 @@ static void learn_period(struct calibration *c, uint64_t period)
 		c->nr_periods += c->periods[at] /= 2;
 }
 
-static void learn(struct calibration *c, const struct rec_header *rec)
+static void learn(struct overhead_meter *c, const struct rec_header *rec)
 {
 	uint32_t probe;
 
@@ -299,7 +299,7 @@ static void learn(struct calibration *c, const struct rec_header *rec)
 		c->calls[c->twins.table->plan[probe].spec.cost_class % COST_CLASSES]++;
 }
 
-bool calibrate_take(struct calibration *c, const struct rec_header *rec)
+bool overhead_take(struct overhead_meter *c, const struct rec_header *rec)
 {
 	const struct rec_begin *begin = (const struct rec_begin *)rec;
 	const struct rec_end *end = (const struct rec_end *)rec;
@@ -329,7 +329,8 @@ bool calibrate_take(struct calibration *c, const struct rec_header *rec)
 }
 
 /* Its calls' records that are here. */
-static unsigned int find_samples(const struct calibration *c, const struct burst *b, uint64_t *inner_ns, uint64_t *read_ns)
+static unsigned int find_samples(const struct overhead_meter *c, const struct burst *b, uint64_t *inner_ns,
+				 uint64_t *read_ns)
 {
 	unsigned int nr = 0;
 
@@ -342,7 +343,7 @@ static unsigned int find_samples(const struct calibration *c, const struct burst
 }
 
 /* A call's share in the sending of what its begin, and its end, put into the buffer. It happens after they took the time. */
-static void add_sending(const struct calibration *c, struct rec_cost *rec)
+static void add_sending(const struct overhead_meter *c, struct rec_cost *rec)
 {
 	uint64_t sorted[LONG_ROUNDS], ns;
 	unsigned int nr = c->nr_send < LONG_ROUNDS ? c->nr_send : LONG_ROUNDS, begin = sizeof(struct wire_begin);
@@ -357,7 +358,7 @@ static void add_sending(const struct calibration *c, struct rec_cost *rec)
 }
 
 /* -EAGAIN: its records may yet come; -ENODATA: they never will. */
-static int settle(const struct calibration *c, const struct burst *b, struct rec_cost *ret)
+static int settle(const struct overhead_meter *c, const struct burst *b, struct rec_cost *ret)
 {
 	uint64_t inner_ns[BURST_CALLS], read_ns[BURST_CALLS], inner, read;
 	unsigned int nr = find_samples(c, b, inner_ns, read_ns);
@@ -379,7 +380,7 @@ static int settle(const struct calibration *c, const struct burst *b, struct rec
 	return 0;
 }
 
-int calibrate_write(struct calibration *c, struct recording_writer *w)
+int overhead_write(struct overhead_meter *c, struct recording_writer *w)
 {
 	struct rec_cost costs[BURSTS];
 	unsigned int nr = 0;
@@ -402,16 +403,16 @@ int calibrate_write(struct calibration *c, struct recording_writer *w)
 	return rc;
 }
 
-uint64_t calibrate_cost_ns(const struct calibration *c, unsigned int class)
+uint64_t overhead_cost_ns(const struct overhead_meter *c, unsigned int class)
 {
 	return class < COST_CLASSES ? c->cost_ns[class] : 0;
 }
 
 /* --- the whole --- */
 
-int calibrate_open(const struct loaded *l, struct links *links, const struct probe_table *table, struct calibration **ret)
+int overhead_open(const struct loaded *l, struct links *links, const struct probe_table *table, struct overhead_meter **ret)
 {
-	struct calibration *c = calloc(1, sizeof(*c));
+	struct overhead_meter *c = calloc(1, sizeof(*c));
 	pthread_condattr_t attr;
 
 	if (!c)
@@ -426,11 +427,11 @@ int calibrate_open(const struct loaded *l, struct links *links, const struct pro
 	return 0;
 }
 
-void calibrate_close(struct calibration *c)
+void overhead_close(struct overhead_meter *c)
 {
 	if (!c)
 		return;
-	calibrate_end(c);
+	overhead_end(c);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
 	free(c);

@@ -4,37 +4,37 @@
  * are called in short bursts by a thread of our own on the CPU where the target runs. What a burst shows becomes a
  * REC_COST. A figure taken once would be wrong by tens of percent within seconds, where clocks and hosts vary.
  */
-#ifndef FRAMESCOPE_CAPTURE_CALIBRATE_H
-#define FRAMESCOPE_CAPTURE_CALIBRATE_H
+#ifndef FRAMESCOPE_CAPTURE_OVERHEAD_H
+#define FRAMESCOPE_CAPTURE_OVERHEAD_H
 
 #include "capture/attach.h"
 #include "capture/table.h"
 
-struct calibration;
+struct overhead_meter;
 
 /* loaded, links and table stay the caller's and must outlive it. -ENOMEM. */
-int calibrate_open(const struct loaded *l, struct links *links, const struct probe_table *table, struct calibration **ret);
+int overhead_open(const struct loaded *l, struct links *links, const struct probe_table *table, struct overhead_meter **ret);
 /* After the end of its thread; its probes go with the links. NULL is fine. */
-void calibrate_close(struct calibration *c);
+void overhead_close(struct overhead_meter *c);
 
 /* Attaches a twin for every class of cost (enum cost_class) that the table's attached probes have. What can't be
  * attached is left out: calls of that class are taken to cost nothing. -errno only for what ends a capture. */
-int calibrate_attach(struct calibration *c);
-bool calibrate_has_twins(const struct calibration *c);
+int overhead_attach(struct overhead_meter *c);
+bool overhead_has_twins(const struct overhead_meter *c);
 
 /* While the probes are armed: measures each class a few times at once and then, if `rolling`, goes on. -errno. */
-int calibrate_begin(struct calibration *c, bool rolling);
+int overhead_begin(struct overhead_meter *c, bool rolling);
 /* Ends the thread, before the probes are disarmed. */
-void calibrate_end(struct calibration *c);
+void overhead_end(struct overhead_meter *c);
 
 /* For every record from the ring. True: it is of a twin's call, and nobody else's business. Otherwise it is learned
  * from: which CPU, which classes, how far apart. */
-bool calibrate_take(struct calibration *c, const struct rec_header *rec);
+bool overhead_take(struct overhead_meter *c, const struct rec_header *rec);
 
 /* What one call of that class costs, as last measured; 0: not known. */
-uint64_t calibrate_cost_ns(const struct calibration *c, unsigned int class);
+uint64_t overhead_cost_ns(const struct overhead_meter *c, unsigned int class);
 
 /* Writes what the bursts so far have shown. Errors are the writer's. */
-int calibrate_write(struct calibration *c, struct recording_writer *w);
+int overhead_write(struct overhead_meter *c, struct recording_writer *w);
 
 #endif

@@ -16,7 +16,7 @@
 #include "wire.h"
 
 #define EVERY_NS 10000000ull
-#define SHARE 300		/* times a burst's own time until the next one: 0.3 % */
+#define SHARE 400		/* times a burst's own time until the next one: 0.25 %, and as much again to wake up */
 #define FIRST_ROUNDS 6		/* bursts of each class at once */
 #define ONLY_ROUNDS 24		/* the same if there are to be no others */
 #define LONG_EVERY_NS 5000000000ull	/* a long burst, */

@@ -27,7 +27,7 @@ static __always_inline __u32 count_lost_record(void *record, struct thread *t)
 	struct wire_end *e = record;
 	__u32 at;
 
-	switch (b->kind & ~WIRE_READ) {
+	switch (WIRE_KIND(b->kind)) {
 	case WIRE_BEGIN:
 	case WIRE_MARK:
 		COUNT(b->probe, lost_begins, 1);

@@ -49,7 +49,7 @@ struct control {
 	volatile __u64 lost_other;	/* of those the ones that belong to no probe */
 	volatile __u64 no_room;		/* calls of threads beyond what can be watched: counted as lost begins */
 	volatile __u32 nr_off;		/* probes that are switched off while attached, */
-	volatile __u32 twin_tid;	/* our own thread that calls the probed twins (calibrate.c), or 0 */
+	volatile __u32 twin_tid;	/* our own thread that calls the probed twins (overhead.c), or 0 */
 	volatile __u64 off[RECORD_MAX_PROBES / 64];	/* a bit for each */
 	volatile __u32 cpu;		/* where a target's thread sent records last */
 	__u32 pad;

@@ -21,6 +21,8 @@ enum wire_kind {
 	WIRE_READ = 0x80,	/* flag of begins and marks: the first four of the arg_bytes are read_ns */
 };
 
+#define WIRE_KIND(kind) ((__u8)(kind) & ~WIRE_READ)
+
 struct wire_chunk {
 	__u8 kind;
 	__u8 pad[3];

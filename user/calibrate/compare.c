@@ -10,7 +10,7 @@
 
 /* Some sites' calls and one name's events, and who has whom. */
 struct pairing {
-	const struct comparison *c;
+	struct comparison *c;
 	struct compared_call *calls;	/* by thread and begin */
 	size_t nr_calls;
 	const struct compared_event *events;	/* the same order */
@@ -105,7 +105,7 @@ static void pair(struct pairing *p)
 	}
 }
 
-static int pairing_begin(struct pairing *p, const struct comparison *c)
+static int pairing_begin(struct pairing *p, struct comparison *c)
 {
 	*p = (struct pairing){ .c = c, .calls = calloc(c->nr_calls + 1, sizeof(*p->calls)),
 			       .event_of = calloc(c->nr_calls + 1, sizeof(*p->event_of)),
@@ -197,7 +197,7 @@ static size_t candidates(const struct comparison *c, uint32_t probe)
 /* Candidates of one probe become one, where one of them is right. */
 static void settle_candidates(struct pairing *p, uint32_t name, bool *chosen)
 {
-	struct comparison *c = (struct comparison *)p->c;
+	struct comparison *c = p->c;
 
 	for (size_t i = 0; i < c->nr_sites; i++) {
 		struct compared_site *s = &c->sites[i];
@@ -250,7 +250,7 @@ static void judge(struct comparison *c, const struct pairing *p, size_t site, si
 
 static void compare_name(struct pairing *p, uint32_t name, bool *chosen)
 {
-	struct comparison *c = (struct comparison *)p->c;
+	struct comparison *c = p->c;
 	size_t nr = 0;
 
 	take_events(p, name);

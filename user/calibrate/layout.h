@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How a build of Blink keeps selectors, learned from rules that are known (calibrate_rules.h). */
+/* How a build of Blink keeps selectors, learned from rules that are known (rules.h). */
 #ifndef FRAMESCOPE_CALIBRATE_LAYOUT_H
 #define FRAMESCOPE_CALIBRATE_LAYOUT_H
 

@@ -2,7 +2,7 @@
 /*
  * What a browser itself says it did, in the run that our probes record, too: a Chrome trace, or what another kind of
  * browser writes when it ends. A reporter knows how its kind is asked for that and how the file is read; what the file
- * says is compared with our calls in one way for all (calibrate_compare.h).
+ * says is compared with our calls in one way for all (compare.h).
  */
 #ifndef FRAMESCOPE_CALIBRATE_REPORT_H
 #define FRAMESCOPE_CALIBRATE_REPORT_H

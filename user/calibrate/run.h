@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the parts of calibration share while a private browser runs: calibrate_build.c (the whole), calibrate_drive.c (its
- * pages), calibrate_hits.c (its calls), calibrate_rules_find.c (its style rules). */
+/* What the parts of calibration share while a private browser runs: build.c (the whole), drive.c (its
+ * pages), hits.c (its calls), rules_find.c (its style rules). */
 #ifndef FRAMESCOPE_CALIBRATE_RUN_H
 #define FRAMESCOPE_CALIBRATE_RUN_H
 

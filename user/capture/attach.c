@@ -15,7 +15,6 @@
 
 /* uapi/linux/bpf.h of 6.13, which Debian 12's headers don't have yet. */
 #define LINK_CREATE 28
-#define TRACE_UPROBE_SESSION 57
 #define UPROBE_MULTI_RETURN 1
 
 #define UPROBE_PMU "/sys/bus/event_source/devices/uprobe/type"

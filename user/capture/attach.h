@@ -5,7 +5,9 @@
 
 #include "capture/load.h"
 
-#define TRACE_UPROBE_MULTI 48	/* uapi/linux/bpf.h of 6.6 */
+/* uapi/linux/bpf.h, which Debian 12's headers don't have yet */
+#define TRACE_UPROBE_MULTI 48	/* of 6.6 */
+#define TRACE_UPROBE_SESSION 57	/* of 6.13 */
 
 struct bpf_link;
 

@@ -13,8 +13,6 @@
 #include "programs.skel.h"
 #include "programs_counters.skel.h"
 
-#define TRACE_UPROBE_SESSION 57	/* and 6.13 */
-
 #define SLOTS_MIN 512
 
 static const char *const rung_options[] = { "session", "multi", "links" };

@@ -55,7 +55,7 @@ static size_t unpack_begin(struct ring *r, const struct chunk *c, size_t at)
 		arg_bytes -= sizeof(d->read_ns);
 	}
 	*d = (struct rec_begin){
-		.hdr = { .type = (b->kind & ~WIRE_READ) == WIRE_BEGIN ? REC_BEGIN : REC_MARK,
+		.hdr = { .type = WIRE_KIND(b->kind) == WIRE_BEGIN ? REC_BEGIN : REC_MARK,
 			 .size = sizeof(*d) + padded(arg_bytes), .tid = c->head->tid, .ts_ns = b->ts_ns },
 		.call_id = chunk_id(c, b->id), .sp = b->sp, .probe = b->probe, .tgid = c->head->tgid, .depth = b->depth,
 		.flags = b->flags, .arg_bytes = arg_bytes,
@@ -77,7 +77,7 @@ static size_t unpack_end(struct ring *r, const struct chunk *c, size_t at)
 	const struct wire_begin *b = (const void *)(c->data + e->begin_at);
 	struct rec_end *d = &r->record.end;
 
-	if (size > c->size - at || e->begin_at + sizeof(*b) > at || (b->kind & ~WIRE_READ) != WIRE_BEGIN)
+	if (size > c->size - at || e->begin_at + sizeof(*b) > at || WIRE_KIND(b->kind) != WIRE_BEGIN)
 		return 0;
 	*d = (struct rec_end){
 		.hdr = { .type = REC_END, .size = sizeof(*d), .tid = c->head->tid, .ts_ns = e->ts_ns },
@@ -113,7 +113,7 @@ static int on_sample(void *arg, void *data, size_t size)
 	}
 	/* every record begins on a multiple of 8, so its first bytes are there */
 	for (at = sizeof(*c.head); at + sizeof(struct wire_end) <= size; at += step) {
-		switch ((uint8_t)c.data[at] & ~WIRE_READ) {
+		switch (WIRE_KIND(c.data[at])) {
 		case WIRE_BEGIN:
 		case WIRE_MARK:
 			step = unpack_begin(r, &c, at);

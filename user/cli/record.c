@@ -15,9 +15,6 @@
 #include "cli/table.h"
 #include "export/export.h"
 
-/* until the exporters are there */
-#pragma weak export_session
-
 static volatile sig_atomic_t stops;
 static char *volatile empty_partial;	/* the file while nothing is recorded yet: of no use to anybody */
 

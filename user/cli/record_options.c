@@ -13,9 +13,6 @@
 #include "cli/record_options.h"
 #include "target/engine.h"
 
-/* until the exporters are there */
-#pragma weak export_format_by_path
-
 #define MAX_RING_BYTES (1ull << 30)
 
 static const char help[] =
@@ -255,7 +252,7 @@ static int choose_output(struct record_options *o)
 	}
 	if (ends_with(o->output, ".fscope"))
 		return 0;
-	o->format = export_format_by_path ? export_format_by_path(o->output) : NULL;
+	o->format = export_format_by_path(o->output);
 	return o->format ? 0 : bad_output(o->output);
 }
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "target/anchors.h"
 #include "target/cage.h"
+#include "target/climb.h"
 #include "target/site_list.h"
 
 #define MAX_CANDIDATES 256	/* functions that a probe's anchors mean before its calls are looked at */
@@ -70,14 +70,6 @@ static int collect_anchors(struct leads *l, const struct engine *engine, const s
 		}
 	}
 	return 0;
-}
-
-static const struct anchor_match *find_match(const struct anchor_set *set, uint64_t start)
-{
-	for (size_t i = 0; i < set->nr; i++)
-		if (set->matches[i].function.start == start)
-			return &set->matches[i];
-	return NULL;
 }
 
 static void explain_empty(struct lead *lead, const char *anchor, const struct anchor_set *set)
@@ -161,7 +153,7 @@ static void intersect(const struct leads *l, struct lead *lead)
 
 		for (size_t k = start + 1; k < lead->to && all; k++) {
 			all = lead->absent[k] ||
-			      find_match(anchor_finder_set(l->finder, lead->first + k), m->function.start);
+			      anchor_set_find(anchor_finder_set(l->finder, lead->first + k), m->function.start);
 			other = all ? other : k;
 		}
 		if (!all)

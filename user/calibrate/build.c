@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "calibrate/keep.h"
 #include "calibrate/run.h"
 
@@ -245,7 +246,7 @@ int calibrate_build(const struct calibrate_options *opt, struct build_calibratio
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	r.deadline_ns = run_now_ns() + CALIBRATE_MAX_SECONDS * 1000000000ull;
+	r.deadline_ns = clock_ns(CLOCK_MONOTONIC) + CALIBRATE_MAX_SECONDS * 1000000000ull;
 	rc = check_binary(&r);
 	if (!rc)
 		rc = copy_binary(&r);

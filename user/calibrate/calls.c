@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "calibrate/calls.h"
 #include "calibrate/threads.h"
 #include "capture/capture.h"
@@ -22,14 +22,6 @@ struct recorded_calls {
 	pid_t root;
 	uint64_t looked_ns, begin_ns, end_ns, lost;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 int calls_open(pid_t root, const char *engine, struct recorded_calls **ret, struct error *err)
 {
@@ -49,7 +41,7 @@ int calls_open(pid_t root, const char *engine, struct recorded_calls **ret, stru
 		calls_close(c);
 		return rc;
 	}
-	c->begin_ns = now_ns();
+	c->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	*ret = c;
 	return 0;
 }
@@ -61,13 +53,13 @@ int calls_fd(const struct recorded_calls *c)
 
 int calls_poll(struct recorded_calls *c, struct error *err)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int rc = capture_poll(c->capture, 0, err);
 
 	if (rc < 0 || now < c->looked_ns + THREADS_NS)
 		return rc < 0 ? rc : 0;
 	rc = threads_note(&c->threads, c->root);
-	c->looked_ns = now_ns();
+	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;
 }
 
@@ -79,7 +71,7 @@ int calls_end(struct recorded_calls *c, struct error *err)
 	size_t nr;
 	int fd, rc;
 
-	c->end_ns = now_ns();
+	c->end_ns = clock_ns(CLOCK_MONOTONIC);
 	rc = threads_note(&c->threads, c->root);
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "out of memory");

@@ -4,20 +4,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "base/clock.h"
 #include "calibrate/run.h"
 #include "version.h"
 
 #define HITS_ALONE 10		/* looked into per function and page, and where several documents are shown together */
 #define HITS_TOGETHER 24
-
-uint64_t run_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 void run_say(const struct run *r, const char *what)
 {
@@ -59,7 +51,7 @@ static json_t *pump(struct run *r)
 				      "it says");
 	else if (*r->opt->stop)
 		r->failed = error_set(r->err, ERR_OTHER, -EINTR, "stopped before it was done; nothing was written");
-	else if (run_now_ns() > r->deadline_ns)
+	else if (clock_ns(CLOCK_MONOTONIC) > r->deadline_ns)
 		r->failed = error_set(r->err, ERR_OTHER, -ETIMEDOUT, "the private browser did not show its pages within %d seconds; "
 				      "try again when the machine is less busy", CALIBRATE_MAX_SECONDS);
 	return m;
@@ -162,7 +154,7 @@ static void wait_title(struct run *r, const char *name)
 	while (!r->failed && strcmp(title, ready)) {
 		page_value(r, "title", title, sizeof(title));
 		/* never asleep: whatever stops at a call stands still until it is looked at */
-		for (uint64_t until = run_now_ns() + TICK_MS * 1000000ull; !r->failed && strcmp(title, ready) && run_now_ns() < until;)
+		for (uint64_t until = clock_ns(CLOCK_MONOTONIC) + TICK_MS * 1000000ull; !r->failed && strcmp(title, ready) && clock_ns(CLOCK_MONOTONIC) < until;)
 			json_decref(pump(r));
 	}
 }
@@ -250,7 +242,7 @@ bool drive_end(struct run *r)
 	while (!browser_has_ended(r->browser, TICK_MS)) {
 		if (*r->opt->stop)
 			r->failed = error_set(r->err, ERR_OTHER, -EINTR, "stopped before it was done; nothing was written");
-		if (r->failed || run_now_ns() > r->deadline_ns)
+		if (r->failed || clock_ns(CLOCK_MONOTONIC) > r->deadline_ns)
 			return false;
 	}
 	return true;

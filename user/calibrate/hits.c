@@ -2,11 +2,11 @@
 /* Looks into the private browser at each call that is due. */
 #include <errno.h>
 #include <limits.h>
+#include "base/clock.h"
 #include "calibrate/run.h"
 #include "target/arch.h"
 #include "target/process.h"
 
-#define NR_ARG_REGS 6		/* registers with arguments: the first of the table on every machine */
 #define HITS_STRANGE 40		/* of a function and page, besides those that count: the browser has some of its own */
 #define CAGE_TRIES 500		/* looks for a cage: processes that have none may come first */
 
@@ -56,7 +56,7 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 	bool looked_into;
 	int rc;
 
-	if (r->failed || *r->opt->stop || run_now_ns() > r->deadline_ns || hit->site >= r->nr_logs)
+	if (r->failed || *r->opt->stop || clock_ns(CLOCK_MONOTONIC) > r->deadline_ns || hit->site >= r->nr_logs)
 		return;
 	looked_into = shows_pages(r, hit->tgid) || navigates(r, hit);
 	if (!looked_into && r->strange[hit->site]++ < HITS_STRANGE)

@@ -9,6 +9,10 @@
 #include <sys/types.h>
 #include "target/image.h"
 
+#define CAGE_SHIFT 3		/* of compressed pointers: objects stand at multiples of 8 */
+#define NR_ARG_REGS 6		/* registers with arguments: the first of the table on every machine */
+#define STACK_BYTES (1u << 20)	/* behind the stack pointer that count as stack */
+
 struct memory;
 
 /* Of processes that run `image`, which must outlive it. NULL without memory. Nothing is read yet. */
@@ -33,5 +37,10 @@ bool memory_window(struct memory *m, uint64_t addr, void *dst, size_t n);
 size_t memory_find_cage(struct memory *m, uint64_t *ret_vaddr);
 /* The base that stands there in this process; 0: none. */
 uint64_t memory_cage(struct memory *m, uint64_t vaddr);
+/* The pointer that 32 bits stand for below that base. */
+static inline uint64_t memory_decompress(uint64_t base, int32_t half)
+{
+	return (uint64_t)((int64_t)half * (1 << CAGE_SHIFT)) & base;
+}
 
 #endif

@@ -49,7 +49,6 @@ struct run {
 	int failed;
 };
 
-uint64_t run_now_ns(void);
 void run_say(const struct run *r, const char *what);
 
 /* Starts the browser, with a report if the reporter is given, and waits until its first page is there. `started`, which may

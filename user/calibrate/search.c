@@ -8,7 +8,6 @@
 #define WINDOW_ABOVE 0x400
 #define WINDOW (WINDOW_BELOW + WINDOW_ABOVE)
 #define MAX_NODES 400000	/* of one level */
-#define CAGE_SHIFT 3
 #define BASE_STEPS 3
 #define DOCUMENT_WAYS 4	/* from one register to one document that are gone on with */
 #define MAX_TEXT 256
@@ -72,7 +71,7 @@ static bool in_cage(const struct subject *s, uint64_t v)
 
 static uint64_t decompress(const struct subject *s, int32_t v)
 {
-	return v ? (uint64_t)((int64_t)v * (1 << CAGE_SHIFT)) & s->cage : 0;
+	return v ? memory_decompress(s->cage, v) : 0;
 }
 
 /* Which known text stands at v, and as what; -1. */

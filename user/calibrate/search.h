@@ -13,7 +13,6 @@
 #include "record.h"
 
 #define KNOWN_MAX 128
-#define STACK_BYTES (1u << 20)	/* behind the stack pointer that count as stack */
 
 /* The texts that are looked for; index into them is a text's name. */
 struct known {

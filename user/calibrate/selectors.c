@@ -11,13 +11,10 @@
 
 #define REACH 0x10000u		/* bytes before and behind the anchor's function: what was compiled together stands together */
 #define MAX_FOUND 8		/* functions that are called as often as wanted */
-#define NR_ARG_REGS 6
-#define STACK_BYTES (1u << 20)
 #define MAX_WAYS 16		/* and ways from their arguments to names of the rules */
 #define MAX_STEPS 2		/* from a register to the rule */
 #define STEP_REACH 0x40		/* bytes of an object that such a step is looked for in */
 #define ARRAY_REACH 0x80	/* and of a rule that its selectors are */
-#define CAGE_SHIFT 3
 
 /* A way from a register to a rule's simple selectors. */
 struct way {
@@ -136,7 +133,7 @@ static bool take_step(const struct look *l, uint64_t at, const struct arg_step *
 		return memory_read(l->b->memory, at + step->off, ret, 8) && memory_mapped(l->b->memory, *ret);
 	if (!l->cage || !memory_read(l->b->memory, at + step->off, &half, 4) || !half)
 		return false;
-	*ret = (uint64_t)((int64_t)half * (1 << CAGE_SHIFT)) & l->cage;
+	*ret = memory_decompress(l->cage, half);
 	return memory_mapped(l->b->memory, *ret);
 }
 

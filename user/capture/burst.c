@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Some calls of a twin, timed. */
 #include <stdlib.h>
-#include <time.h>
+#include "base/clock.h"
 #include "capture/burst.h"
 #include "record.h"
 
@@ -11,21 +11,13 @@
 #define WARM_UP 4		/* calls before those that count */
 #define FAR_OUT 8		/* times the median */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 /* The finest clock there is, which suffers least from what happened just before; in units of its own. */
 static inline uint64_t ticks(void)
 {
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #else
-	return now_ns();
+	return clock_ns(CLOCK_MONOTONIC);
 #endif
 }
 
@@ -68,12 +60,12 @@ static void measure(void *arg)
 	struct burst *b = m->b;
 	unsigned int exit;
 	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
-	uint64_t start = now_ns(), last = start, now, t0, t1, t2, first_tick = ticks();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), last = start, now, t0, t1, t2, first_tick = ticks();
 	double ns;
 
 	for (unsigned int i = 0; b->nr < m->calls; i++) {
 		do
-			now = now_ns();
+			now = clock_ns(CLOCK_MONOTONIC);
 		while (now - last < m->period_ns);
 		last = now;
 		if (i == WARM_UP)
@@ -90,7 +82,7 @@ static void measure(void *arg)
 		m->with[b->nr] = t1 - t0;
 		m->without[b->nr++] = t2 - t1;
 	}
-	b->end_ns = now_ns();
+	b->end_ns = clock_ns(CLOCK_MONOTONIC);
 	ns = (double)(b->end_ns - start) / (ticks() - first_tick ?: 1);
 	for (unsigned int i = 0; i < b->nr; i++) {
 		m->with[i] = m->with[i] * ns;

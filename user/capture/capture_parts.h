@@ -4,7 +4,7 @@
 #define FRAMESCOPE_CAPTURE_CAPTURE_PARTS_H
 
 #include <sys/utsname.h>
-#include <time.h>
+#include "base/clock.h"
 #include "capture/attach.h"
 #include "capture/overhead.h"
 #include "capture/capture.h"
@@ -35,14 +35,6 @@ struct capture {
 	int64_t begin_realtime_ns;
 	int write_rc;
 };
-
-static inline uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* Attaches everything in the table that isn't yet, and what the calibration needs for it. */
 int capture_attach_new(struct capture *c, struct error *err);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "capture/burst.h"
 #include "capture/overhead.h"
 #include "capture/twins.h"
@@ -59,14 +59,6 @@ struct overhead_meter {
 	uint64_t cost_ns[COST_CLASSES];	/* as last written */
 };
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 int overhead_attach(struct overhead_meter *c)
 {
 	return twins_attach(&c->twins);
@@ -99,7 +91,7 @@ static void follow_target(struct overhead_meter *c)
 /* Returns the CPU time that it took. */
 static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn twin)
 {
-	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { .class = class };
 
 	follow_target(c);
@@ -111,7 +103,7 @@ static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn 
 	c->bursts[c->nr_bursts++] = b;
 	pthread_mutex_unlock(&c->lock);
 	c->done_ns[class] = b.end_ns;
-	return now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /*
@@ -120,7 +112,7 @@ static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn 
  */
 static uint64_t run_long_burst(struct overhead_meter *c)
 {
-	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { 0 };
 	twin_fn twin = NULL;
 
@@ -132,7 +124,7 @@ static uint64_t run_long_burst(struct overhead_meter *c)
 		if (twin)
 			break;
 	}
-	c->long_done_ns = now_ns(CLOCK_MONOTONIC);
+	c->long_done_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!twin)
 		return 0;
 	burst_run_long(&b, twin, c->twins.caller);
@@ -141,7 +133,7 @@ static uint64_t run_long_burst(struct overhead_meter *c)
 		c->send_ns[c->nr_send++ % LONG_ROUNDS] = b.send_ns;
 		pthread_mutex_unlock(&c->lock);
 	}
-	return now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
@@ -167,7 +159,7 @@ static unsigned int next_class(struct overhead_meter *c, uint64_t now)
 /* True: to be ended. */
 static bool wait_ns(struct overhead_meter *c, uint64_t ns)
 {
-	uint64_t until = now_ns(CLOCK_MONOTONIC) + ns;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
 	struct timespec ts = { .tv_sec = until / 1000000000, .tv_nsec = until % 1000000000 };
 	bool stop;
 	int rc = 0;
@@ -209,7 +201,7 @@ static void *overhead_thread(void *arg)
 	if (first_bursts(c))
 		return NULL;
 	while (c->rolling && !wait_ns(c, took * SHARE > EVERY_NS ? took * SHARE : EVERY_NS)) {
-		now = now_ns(CLOCK_MONOTONIC);
+		now = clock_ns(CLOCK_MONOTONIC);
 		class = next_class(c, now);
 		took = class < COST_CLASSES ? run_burst(c, class, c->twins.fn[class]) : 0;
 		if (took && now - c->long_done_ns > LONG_EVERY_NS)
@@ -363,7 +355,7 @@ static int settle(const struct overhead_meter *c, const struct burst *b, struct 
 	uint64_t inner_ns[BURST_CALLS], read_ns[BURST_CALLS], inner, read;
 	unsigned int nr = find_samples(c, b, inner_ns, read_ns);
 
-	if (nr < b->nr && now_ns(CLOCK_MONOTONIC) - b->end_ns < LATE_NS)
+	if (nr < b->nr && clock_ns(CLOCK_MONOTONIC) - b->end_ns < LATE_NS)
 		return -EAGAIN;
 	if (nr < b->nr / 2)
 		return -ENODATA;

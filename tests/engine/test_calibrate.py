@@ -3,7 +3,7 @@
 """calibrate on the installed Chromium, then a recording of a page that it doesn't know: a timeline per frame, and every
 event of a document, sheet or script with the right URL; and the calls of each function are as many as the browser itself
 traced. Interrupted or killed, it leaves nothing behind."""
-import configparser, glob, json, os, pwd, shutil, signal, subprocess, tempfile, time
+import configparser, glob, json, os, pwd, signal, subprocess, time
 
 import calibrated
 import chromium
@@ -64,34 +64,16 @@ def check_counts(tap, binary, path, env):
 
 def record(out, base, env):
     with chromium.Chromium() as browser:
-        p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True,
-                             env=env)
-        p.stderr.readline()
-        try:
-            browser.navigate(base + "index.html")
-            browser.wait_for_title("done")
-            time.sleep(0.5)
-        finally:
-            p.send_signal(signal.SIGINT)
-            messages = p.communicate(timeout=60)[1]
-        return p.returncode, messages
+        return calibrated.record(browser, out, base + "index.html", env, lambda: browser.wait_for_title("done"))
 
 
 def main():
     tap = Tap()
-    if os.geteuid():
-        tap.skip("calibrate", "attaching needs root")
-        return tap.done()
-    if not chromium.installed():
-        tap.skip("calibrate", "no Chromium is installed")
-        return tap.done()
+    if not tap.ready("calibrate", chromium.installed(), "no Chromium is installed"):
+        return
     binary = os.path.join(*chromium.installed())
-    work = tempfile.mkdtemp(prefix="fs-", dir="/var/tmp")
-    tmp, cache = os.path.join(work, "tmp"), os.path.join(work, "cache")
-    os.mkdir(tmp)
-    os.chmod(work, 0o711)
-    os.chmod(tmp, 0o711)
-    env = dict(os.environ, TMPDIR=tmp, FRAMESCOPE_CACHE=cache)
+    folders = calibrated.Folders()
+    tmp, cache, env = folders.tmp, folders.cache, folders.env
     server, base = chromium.serve(os.path.join(HERE, "pages"))
     try:
         p = start(binary, env)
@@ -122,7 +104,7 @@ def main():
         tap.ok(len(sites) == 1 and os.stat(sites[0]).st_mode & 0o777 == 0o644, "one file in the cache", sites)
         check_counts(tap, binary, sites[0], env)
 
-        out = os.path.join(work, "run.fscope")
+        out = os.path.join(folders.work, "run.fscope")
         code, messages = record(out, base, env)
         tap.ok(code == 0, "a recording with it ends well", messages if code else "")
         # the browser shows pages of its own beside: those are another process's
@@ -137,7 +119,7 @@ def main():
                 enginetable.note("blink", kind, checks=["URL"], reason="counted by another test")
     finally:
         server.shutdown()
-        shutil.rmtree(work, ignore_errors=True)
+        folders.remove()
     tap.done()
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """calibrate on the installed Firefox, then a recording of a page that it doesn't know: a timeline per frame, which remains
 when the iframe is removed, and every event of a document, sheet, script or module with the right URL."""
-import glob, json, os, shutil, signal, subprocess, tempfile, time
+import glob, json, os, subprocess, time
 
 import calibrated
 import chromium
@@ -21,17 +21,11 @@ URLS = ["DOCUMENT_PARSING", "CSS_PARSING", "SCRIPT_COMPILATION", "SCRIPT_THREAD_
 def record(out, base, env):
     """The page runs to its end, then loses its iframe."""
     with firefox.Firefox() as browser:
-        p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True, env=env)
-        p.stderr.readline()
-        try:
-            browser.navigate(base + "index.html")
+        def done():
             browser.wait_for_title("done")
             browser.evaluate("document.getElementById('inner').remove()")
-            time.sleep(0.5)
-        finally:
-            p.send_signal(signal.SIGINT)
-            messages = p.communicate(timeout=60)[1]
-        return p.returncode, messages
+
+        return calibrated.record(browser, out, base + "index.html", env, done)
 
 
 def check_modules(tap, rows, base):
@@ -49,19 +43,11 @@ def check_timelines(tap, out, base):
 
 def main():
     tap = Tap()
-    if os.geteuid():
-        tap.skip("calibrate", "attaching needs root")
-        return tap.done()
-    if not firefox.installed():
-        tap.skip("calibrate", "no Firefox is installed")
-        return tap.done()
+    if not tap.ready("calibrate", firefox.installed(), "no Firefox is installed"):
+        return
     binary = os.path.join(*firefox.installed())
-    work = tempfile.mkdtemp(prefix="fs-", dir="/var/tmp")
-    tmp, cache = os.path.join(work, "tmp"), os.path.join(work, "cache")
-    os.mkdir(tmp)
-    os.chmod(work, 0o711)
-    os.chmod(tmp, 0o711)
-    env = dict(os.environ, TMPDIR=tmp, FRAMESCOPE_CACHE=cache)
+    folders = calibrated.Folders()
+    tmp, cache, env = folders.tmp, folders.cache, folders.env
     server, base = chromium.serve(os.path.join(HERE, "pages"))
     try:
         began = time.monotonic()
@@ -71,7 +57,7 @@ def main():
         tap.ok(time.monotonic() - began < LIMIT, "in time", "%.0f s" % (time.monotonic() - began))
         tap.ok(not calibrated.left_behind(tmp), "it leaves nothing behind", calibrated.left_behind(tmp))
         tap.ok(len(glob.glob(cache + "/builds/*.sites")) == 1, "one file in the cache")
-        out = os.path.join(work, "run.fscope")
+        out = os.path.join(folders.work, "run.fscope")
         code, messages = record(out, base, env)
         tap.ok(code == 0, "a recording with it ends well", messages if code else "")
         rows = calibrated.events(out)
@@ -89,7 +75,7 @@ def main():
                 enginetable.note("gecko", kind, checks=["URL"], reason="counted by another test")
     finally:
         server.shutdown()
-        shutil.rmtree(work, ignore_errors=True)
+        folders.remove()
     tap.done()
 
 

@@ -95,12 +95,8 @@ def load(path):
 
 def main():
     tap = Tap()
-    if os.geteuid():
-        tap.skip("chromium", "attaching needs root")
-        return tap.done()
-    if not chromium.installed():
-        tap.skip("chromium", "no Chromium is installed")
-        return tap.done()
+    if not tap.ready("chromium", chromium.installed(), "no Chromium is installed"):
+        return
     work = tempfile.mkdtemp(prefix="framescope-trace-")
     out = os.path.join(work, "run.fscope")
     server, base = chromium.serve(os.path.join(HERE, "pages"))

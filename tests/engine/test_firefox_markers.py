@@ -161,12 +161,8 @@ def check_page(tap, run, pid, counts):
 
 def main():
     tap = Tap()
-    if os.geteuid():
-        tap.skip("firefox", "attaching needs root")
-        return tap.done()
-    if not firefox.installed():
-        tap.skip("firefox", "no Firefox is installed")
-        return tap.done()
+    if not tap.ready("firefox", firefox.installed(), "no Firefox is installed"):
+        return
     work = tempfile.mkdtemp(prefix="framescope-markers-")
     out = os.path.join(work, "run.fscope")
     server, base = chromium.serve(os.path.join(HERE, "pages"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What calibration leaves behind, and whether a recording of a page that it doesn't know has the right URLs and frames."""
-import glob, json, os, subprocess, time
+import glob, json, os, shutil, signal, subprocess, tempfile, time
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
 
@@ -34,6 +34,35 @@ def left_behind(tmp, seconds=0):
         if not left or time.monotonic() > end:
             return left
         time.sleep(0.2)
+
+
+class Folders:
+    """Where a calibration may work and write, as a user of few rights can: `tmp`, `cache`, and the environment that says so."""
+
+    def __init__(self):
+        self.work = tempfile.mkdtemp(prefix="fs-", dir="/var/tmp")
+        self.tmp, self.cache = os.path.join(self.work, "tmp"), os.path.join(self.work, "cache")
+        os.mkdir(self.tmp)
+        os.chmod(self.work, 0o711)
+        os.chmod(self.tmp, 0o711)
+        self.env = dict(os.environ, TMPDIR=self.tmp, FRAMESCOPE_CACHE=self.cache)
+
+    def remove(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+
+
+def record(browser, out, page, env, done):
+    """Records a browser while it shows a page; done() waits for that. framescope's exit code and what it said."""
+    p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True, env=env)
+    p.stderr.readline()  # all probes are armed
+    try:
+        browser.navigate(page)
+        done()
+        time.sleep(0.5)
+    finally:
+        p.send_signal(signal.SIGINT)
+        messages = p.communicate(timeout=60)[1]
+    return p.returncode, messages
 
 
 def events(path):

@@ -2,6 +2,8 @@
 """A private Chromium for tests: its own copy of the binary, so that probes hit no other browser, driven over a pipe."""
 import functools, http.server, json, os, shutil, signal, subprocess, sys, tempfile, threading, time
 
+import ending
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-features=DialMediaRouteProvider,OptimizationHints"]
@@ -84,21 +86,11 @@ class Chromium:
         return self
 
     def __exit__(self, *exc):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        ending.end(self.process)
         os.close(self.to)
         os.close(self.back)
         self.log.close()
-        for _ in range(20):  # helpers of the browser may still write into the profile
-            shutil.rmtree(self.home, ignore_errors=True)
-            if not os.path.exists(self.home):
-                break
-            time.sleep(0.2)
+        ending.remove(self.home)
 
     def message(self, limit=60):
         while b"\0" not in self.buffer:

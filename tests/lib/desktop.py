@@ -2,6 +2,7 @@
 """What tests of desktop browsers share: pages that wait until the recording has begun, and a display without a screen."""
 import http.server, os, subprocess, threading
 
+from ending import end
 from framescope import read_line
 
 
@@ -53,13 +54,3 @@ def start_display():
     number = read_line(read)
     os.close(read)
     return process, ":" + number
-
-
-def end(process):
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()

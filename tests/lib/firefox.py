@@ -2,6 +2,8 @@
 """A private Firefox for tests: its own copy of the folder, so that probes hit no other browser, driven by Marionette."""
 import collections, json, os, shutil, socket, subprocess, sys, tempfile, time
 
+import ending
+
 # Nothing goes out to the network, nothing is asked, every process is there from the start.
 PREFS = {
     "app.normandy.enabled": False, "app.update.enabled": False, "browser.aboutwelcome.enabled": False,
@@ -121,19 +123,9 @@ class Firefox:
     def __exit__(self, *exc):
         if self.socket:
             self.socket.close()
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        ending.end(self.process)
         self.log.close()
-        for _ in range(20):  # processes of the browser may still write into the profile
-            shutil.rmtree(self.home, ignore_errors=True)
-            if not os.path.exists(self.home):
-                break
-            time.sleep(0.2)
+        ending.remove(self.home)
 
     def message(self):
         """Marionette's: the length in decimal, a colon, JSON."""

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/vec.h"
 #include "calibrate/calls.h"
 #include "calibrate/threads.h"
 #include "capture/capture.h"
@@ -123,14 +124,8 @@ static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_sit
 
 static int add_call(struct comparison *cmp, size_t *cap, const struct compared_call *call)
 {
-	if (cmp->nr_calls == *cap) {
-		struct compared_call *bigger = realloc(cmp->calls, (2 * *cap + 1024) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		cmp->calls = bigger;
-		*cap = 2 * *cap + 1024;
-	}
+	if (vec_grow(&cmp->calls, cmp->nr_calls, cap, sizeof(*cmp->calls)))
+		return -ENOMEM;
 	cmp->calls[cmp->nr_calls++] = *call;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/choose.h"
 #include "calibrate/frame.h"
 
@@ -58,14 +59,8 @@ static bool read_identity(const struct frame_facts *f, const struct choose_texts
 
 static int add_identity(struct identities *l, const struct identity *i)
 {
-	if (l->nr == l->cap) {
-		struct identity *bigger = realloc(l->i, (2 * l->cap + 256) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		l->i = bigger;
-		l->cap = 2 * l->cap + 256;
-	}
+	if (vec_grow(&l->i, l->nr, &l->cap, sizeof(*l->i)))
+		return -ENOMEM;
 	l->i[l->nr++] = *i;
 	return 0;
 }

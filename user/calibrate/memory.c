@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "base/vec.h"
 #include "calibrate/memory.h"
 #include "target/maps.h"
 
@@ -67,14 +68,8 @@ static int on_map(void *arg, const struct map_entry *e)
 		m->ranges[m->nr - 1].end = e->end;
 		return 0;
 	}
-	if (m->nr == m->cap) {
-		struct range *bigger = realloc(m->ranges, (2 * m->cap + 256) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->ranges = bigger;
-		m->cap = 2 * m->cap + 256;
-	}
+	if (vec_grow(&m->ranges, m->nr, &m->cap, sizeof(*m->ranges)))
+		return -ENOMEM;
 	m->ranges[m->nr++] = (struct range){ e->start, e->end };
 	return 0;
 }

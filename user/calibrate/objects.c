@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/objects.h"
 
 #define OBJECT_BYTES 0x400	/* behind its address that belong to an object: where its bases are */
@@ -73,14 +74,8 @@ int objects_note(struct objects *o, pid_t pid, enum probe_role role, uint64_t ob
 	} else if (known) {
 		o->all[i].field = objects_field(role);
 	} else if (!removed) {
-		if (o->nr == o->cap) {
-			struct object *bigger = realloc(o->all, (2 * o->cap + 64) * sizeof(*bigger));
-
-			if (!bigger)
-				return -ENOMEM;
-			o->all = bigger;
-			o->cap = 2 * o->cap + 64;
-		}
+		if (vec_grow(&o->all, o->nr, &o->cap, sizeof(*o->all)))
+			return -ENOMEM;
 		memmove(&o->all[i + 1], &o->all[i], (o->nr++ - i) * sizeof(*o->all));
 		o->all[i] = (struct object){ object, pid, objects_field(role) };
 	}

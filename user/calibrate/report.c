@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/report.h"
 
 uint32_t report_name(const struct report *r, const char *name)
@@ -19,14 +20,8 @@ uint32_t report_want(struct report *r, const char *name)
 
 	if (known != UINT32_MAX || strlen(name) > REPORT_NAME_MAX)
 		return known;
-	if (r->nr_names == r->cap_names) {
-		void *bigger = realloc(r->names, (2 * r->cap_names + 32) * sizeof(*r->names));
-
-		if (!bigger)
-			return UINT32_MAX;
-		r->names = bigger;
-		r->cap_names = 2 * r->cap_names + 32;
-	}
+	if (vec_grow(&r->names, r->nr_names, &r->cap_names, sizeof(*r->names)))
+		return UINT32_MAX;
 	strcpy(r->names[r->nr_names], name);
 	return r->nr_names++;
 }
@@ -35,14 +30,8 @@ int report_add(struct report *r, const struct reported_event *e)
 {
 	if (r->nr == REPORT_MAX_EVENTS)
 		return -E2BIG;
-	if (r->nr == r->cap) {
-		void *bigger = realloc(r->v, (2 * r->cap + 1024) * sizeof(*r->v));
-
-		if (!bigger)
-			return -ENOMEM;
-		r->v = bigger;
-		r->cap = 2 * r->cap + 1024;
-	}
+	if (vec_grow(&r->v, r->nr, &r->cap, sizeof(*r->v)))
+		return -ENOMEM;
 	r->v[r->nr++] = *e;
 	return 0;
 }

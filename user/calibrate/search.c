@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/search.h"
 
 #define WINDOW_ABOVE 0x400
@@ -25,28 +26,16 @@ struct level {
 
 int found_add_text(struct found *f, path_t path, uint16_t text, uint8_t kind)
 {
-	if (f->nr_texts == f->cap_texts) {
-		struct found_text *bigger = realloc(f->texts, (2 * f->cap_texts + 64) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		f->texts = bigger;
-		f->cap_texts = 2 * f->cap_texts + 64;
-	}
+	if (vec_grow(&f->texts, f->nr_texts, &f->cap_texts, sizeof(*f->texts)))
+		return -ENOMEM;
 	f->texts[f->nr_texts++] = (struct found_text){ path, text, kind };
 	return 0;
 }
 
 int found_add_value(struct found *f, path_t path, uint64_t value, uint8_t field)
 {
-	if (f->nr_values == f->cap_values) {
-		struct found_value *bigger = realloc(f->values, (2 * f->cap_values + 1024) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		f->values = bigger;
-		f->cap_values = 2 * f->cap_values + 1024;
-	}
+	if (vec_grow(&f->values, f->nr_values, &f->cap_values, sizeof(*f->values)))
+		return -ENOMEM;
 	f->values[f->nr_values++] = (struct found_value){ path, value, field };
 	return 0;
 }
@@ -163,14 +152,8 @@ static int level_add(struct level *l, path_t path, uint64_t addr, bool caged)
 {
 	if (l->nr >= MAX_NODES)
 		return 0;
-	if (l->nr == l->cap) {
-		struct node *bigger = realloc(l->n, (2 * l->cap + 1024) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		l->n = bigger;
-		l->cap = 2 * l->cap + 1024;
-	}
+	if (vec_grow(&l->n, l->nr, &l->cap, sizeof(*l->n)))
+		return -ENOMEM;
 	l->n[l->nr++] = (struct node){ path, addr, caged };
 	return 0;
 }

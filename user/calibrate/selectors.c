@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/layout.h"
 #include "calibrate/rules.h"
 #include "calibrate/selectors.h"
@@ -146,14 +147,9 @@ static void count_way(struct look *l, const struct way *w, size_t rule)
 			l->tallies[i].calls[rule]++;
 			return;
 		}
-	if (l->nr == l->cap) {
-		t = realloc(l->tallies, (2 * l->cap + 64) * sizeof(*t));
-		if (!t) {
-			l->no_memory = true;
-			return;
-		}
-		l->tallies = t;
-		l->cap = 2 * l->cap + 64;
+	if (vec_grow(&l->tallies, l->nr, &l->cap, sizeof(*l->tallies))) {
+		l->no_memory = true;
+		return;
 	}
 	t = &l->tallies[l->nr++];
 	memset(t, 0, sizeof(*t));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "calibrate/threads.h"
 #include "target/process.h"
 
@@ -30,14 +31,8 @@ static int note_thread(struct thread_map *m, const struct process *p, pid_t tid)
 
 	if (threads_known(m, tid) || process_read(tid, &t) || t.leader != p->pid)
 		return 0;
-	if (m->nr == m->cap) {
-		struct thread_pair *bigger = realloc(m->v, (2 * m->cap + 256) * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->v = bigger;
-		m->cap = 2 * m->cap + 256;
-	}
+	if (vec_grow(&m->v, m->nr, &m->cap, sizeof(*m->v)))
+		return -ENOMEM;
 	m->v[m->nr++] = (struct thread_pair){ tid, p->inner_pid, t.inner_pid };
 	return 0;
 }

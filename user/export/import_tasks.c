@@ -2,6 +2,7 @@
 /* Processes and threads of a foreign profile, whose numbers may be any, with numbers as a recording has them. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "export/import_state.h"
 
 #define SLOTS 65536u	/* of a table; a power of two, more than twice IMPORT_MAX_TASKS */
@@ -77,17 +78,8 @@ static bool name_task(struct import_task *task, const char *name)
 
 static struct import_task *add(struct import_tasks *t, uint64_t given, uint32_t process)
 {
-	struct import_task *more;
-
-	if (t->nr == IMPORT_MAX_TASKS)
+	if (t->nr == IMPORT_MAX_TASKS || vec_grow(&t->items, t->nr, &t->cap, sizeof(*t->items)))
 		return NULL;
-	if (t->nr == t->cap) {
-		more = reallocarray(t->items, t->cap ? 2 * t->cap : 64, sizeof(*more));
-		if (!more)
-			return NULL;
-		t->items = more;
-		t->cap = t->cap ? 2 * t->cap : 64;
-	}
 	t->items[t->nr] = (struct import_task){ .given = given, .number = free_number(t, given), .process = process };
 	return &t->items[t->nr];
 }

@@ -3,7 +3,7 @@
 #ifndef FRAMESCOPE_MODEL_COST_H
 #define FRAMESCOPE_MODEL_COST_H
 
-#include "model/vec.h"
+#include "base/vec.h"
 #include "record.h"
 
 struct cost {

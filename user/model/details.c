@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "model/big.h"
 #include "model/details.h"
-#include "model/vec.h"
+#include "base/vec.h"
 
 /* Calls of one function tend to carry the same arguments over and over: a cache from the bytes as recorded (by their
  * hash) to what they mean spares decoding and interning them. Sets of two, the newer one first, in a line: looking

@@ -8,7 +8,7 @@
 
 #include "model/details.h"
 #include "model/map.h"
-#include "model/vec.h"
+#include "base/vec.h"
 
 struct frame_url {
 	uint64_t ts_ns;

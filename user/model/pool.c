@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include "model/pool.h"
-#include "model/vec.h"
+#include "base/vec.h"
 
 #define ARENA_BYTES (64 * 1024)
 

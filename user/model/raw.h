@@ -8,7 +8,7 @@
 #define FRAMESCOPE_MODEL_RAW_H
 
 #include "model/big.h"
-#include "model/vec.h"
+#include "base/vec.h"
 
 #define RAW_MAX_LEVELS 1024	/* nested calls; the kernel side keeps RECORD_MAX_DEPTH */
 

@@ -5,7 +5,7 @@
 
 #include "model/map.h"
 #include "model/pool.h"
-#include "model/vec.h"
+#include "base/vec.h"
 #include "recording.h"
 
 struct tables {

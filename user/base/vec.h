@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Growing arrays and saturating sums, for the model's own use. */
-#ifndef FRAMESCOPE_MODEL_VEC_H
-#define FRAMESCOPE_MODEL_VEC_H
+/* Growing arrays, and sums and products that stay at the largest number there is. */
+#ifndef FRAMESCOPE_BASE_VEC_H
+#define FRAMESCOPE_BASE_VEC_H
 
 #include <errno.h>
 #include <stdbool.h>

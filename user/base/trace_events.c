@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Cuts a Chrome trace into its events, reading on where one isn't complete yet. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/json_repair.h"
@@ -165,4 +166,18 @@ int trace_events_next(struct trace_events *t, json_t **ret)
 		return -EINVAL;
 	}
 	return 1;
+}
+
+bool trace_event_time(const json_t *o, const char *key, uint64_t *ret_ns)
+{
+	const json_t *v = json_object_get(o, key);
+	double us = json_number_value(v);
+
+	if (!json_is_number(v) || !isfinite(us) || us < 0 || us > 1e15)
+		return false;
+	if (json_is_integer(v))
+		*ret_ns = (uint64_t)json_integer_value(v) * 1000;
+	else
+		*ret_ns = llround(us * 1000);
+	return true;
 }

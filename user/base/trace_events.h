@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define TRACE_EVENT_MAX (64u << 20)	/* bytes of one event, where the trace isn't in memory anyway */
@@ -35,5 +36,8 @@ void trace_events_of_stream(struct trace_events *t, trace_read_fn read, void *ar
  * -EINVAL: what follows an event is neither ',' nor ']'. -EFBIG, -ENOMEM, or what read() failed with. */
 int trace_events_next(struct trace_events *t, json_t **ret);
 void trace_events_free(struct trace_events *t);
+
+/* An event's member in microseconds, as nanoseconds; false if it is no sensible number. */
+bool trace_event_time(const json_t *o, const char *key, uint64_t *ret_ns);
 
 #endif

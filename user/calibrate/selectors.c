@@ -55,14 +55,11 @@ static int by_distance(const void *a, const void *b, void *from)
 static size_t find_starts(const struct image *img, uint64_t from, uint64_t *ret, size_t max)
 {
 	uint64_t starts[2 * REACH / SCAN_GRID];
-	size_t nr = 0, avail, used = 0;
+	size_t nr = 0, used = 0;
 
-	for (uint64_t a = (from - REACH) & ~(uint64_t)(SCAN_GRID - 1); a < from + REACH; a += SCAN_GRID) {
-		const uint8_t *p = image_at(img, a, 1, &avail), *before = image_at(img, a - 1, 1, NULL);
-
-		if (p && before && img->arch->padding(*before) && img->arch->prologue(p, avail))
+	for (uint64_t a = (from - REACH) & ~(uint64_t)(SCAN_GRID - 1); a < from + REACH; a += SCAN_GRID)
+		if (function_starts_at(img, a))
 			starts[nr++] = a;
-	}
 	qsort_r(starts, nr, sizeof(*starts), by_distance, &from);
 	for (size_t i = 0; i < nr && used < max; i++)
 		if (image_offset_of(img, starts[i], &ret[used]))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Chromium's own tracing from its start to its end, as a Chrome trace. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +36,6 @@ static bool name_of(const struct engine_probe *p, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, "%s", a.terms[0].text) < size;
 }
 
-/* Microseconds as nanoseconds. */
-static bool time_of(const json_t *o, const char *key, uint64_t *ret_ns)
-{
-	double us = json_number_value(json_object_get(o, key));
-
-	if (!json_is_number(json_object_get(o, key)) || !isfinite(us) || us < 0 || us > 1e15)
-		return false;
-	*ret_ns = llround(us * 1000);
-	return true;
-}
-
 static int add_end(struct report *r, struct open_begins *open, const struct reported_event *end)
 {
 	for (size_t i = open->nr; i--;) {
@@ -70,7 +58,7 @@ static int add_event(struct report *r, struct open_begins *open, const json_t *o
 				    .name = name ? report_name(r, name) : UINT32_MAX };
 	uint64_t dur = 0;
 
-	if (e.name == UINT32_MAX || !ph || !time_of(o, "ts", &e.begin_ns))
+	if (e.name == UINT32_MAX || !ph || !trace_event_time(o, "ts", &e.begin_ns))
 		return 0;
 	e.end_ns = e.begin_ns;
 	if (*ph == 'E')
@@ -79,7 +67,7 @@ static int add_event(struct report *r, struct open_begins *open, const json_t *o
 		open->v[open->nr++] = e;
 	if (*ph != 'X')
 		return 0;
-	time_of(o, "dur", &dur);
+	trace_event_time(o, "dur", &dur);
 	e.end_ns += dur;
 	return report_add(r, &e);
 }

@@ -21,8 +21,8 @@ struct event {
 /* Only our traces tell these; a sum's overhead has no place in a recording. */
 static void read_self(const struct event *e, struct import_item *item)
 {
-	if (chrome_time_of(e->o, "self", &item->self_ns) && item->kind == IMPORT_SPAN)
-		chrome_time_of(e->o, "overhead", &item->overhead_ns);
+	if (trace_event_time(e->o, "self", &item->self_ns) && item->kind == IMPORT_SPAN)
+		trace_event_time(e->o, "overhead", &item->overhead_ns);
 }
 
 static uint32_t add_span(struct chrome *c, const struct event *e)
@@ -36,9 +36,9 @@ static uint32_t add_span(struct chrome *c, const struct event *e)
 
 	item.probe = import_probe(c->im, e->name, e->cat, type, PROBE_KIND_SPAN, ROLE_NONE, "");
 	item.args = chrome_keep_args(c, e->data, json_object_get(e->args, "beginData"), 0);
-	if (chrome_time_of(e->o, "dur", &dur))
+	if (trace_event_time(e->o, "dur", &dur))
 		item.end_ns += dur;
-	chrome_time_of(e->o, "tdur", &item.cpu_ns);
+	trace_event_time(e->o, "tdur", &item.cpu_ns);
 	read_self(e, &item);
 	uint32_t index = import_add(c->im, &item);
 
@@ -109,7 +109,7 @@ static bool add_selector_stats(struct chrome *c, const struct event *e)
 		item.args = import_keep_args(c->im, &c->args);
 		item.hits = chrome_count32_of(t, "match_attempts");
 		item.cpu_ns = 0;
-		chrome_time_of(t, "elapsed (us)", &item.cpu_ns);
+		trace_event_time(t, "elapsed (us)", &item.cpu_ns);
 		if (item.hits && import_add(c->im, &item) == IMPORT_NONE)
 			return false;
 	}
@@ -121,7 +121,7 @@ static bool add_loss(struct chrome *c, const struct event *e)
 	const char *probe = chrome_string_of(e->data, "label");
 	struct import_item item = { .kind = IMPORT_LOSS, .start_ns = e->ts_ns, .end_ns = e->ts_ns, .thread = e->thread };
 
-	chrome_time_of(e->data, "since", &item.start_ns);
+	trace_event_time(e->data, "since", &item.start_ns);
 	if (item.start_ns > item.end_ns)
 		item.start_ns = item.end_ns;
 	item.hits = chrome_count32_of(e->data, "begins");
@@ -186,7 +186,7 @@ static bool add_call(struct chrome *c, const struct event *e)
 		return true;
 	if (!item.hits)
 		item.kind = IMPORT_SPAN;
-	if (chrome_time_of(e->o, "lasts", &lasts))
+	if (trace_event_time(e->o, "lasts", &lasts))
 		item.end_ns += lasts;
 	read_self(e, &item);
 	if (item.kind == IMPORT_SPAN)
@@ -300,7 +300,7 @@ static bool read_event(struct chrome *c, const json_t *o)
 		return add_metadata(c, o);
 	e.phase = *phase;
 	e.data = json_object_get(e.args, "data");
-	if (!chrome_time_of(o, "ts", &e.ts_ns))
+	if (!trace_event_time(o, "ts", &e.ts_ns))
 		return c->counts->skipped++, true;
 	e.thread = thread_of(c, o);
 	return e.thread != IMPORT_NONE && add_event(c, &e);

@@ -25,8 +25,6 @@ struct chrome {
 };
 
 const char *chrome_string_of(const json_t *o, const char *key);	/* NULL: it has no such text */
-/* Microseconds as nanoseconds; false if the member is no sensible number. */
-bool chrome_time_of(const json_t *o, const char *key, uint64_t *ret_ns);
 uint64_t chrome_count_of(const json_t *o, const char *key);	/* 0 where it isn't a number above */
 uint32_t chrome_count32_of(const json_t *o, const char *key);	/* no more than fits */
 /* Of an operation, flow or object: a number, a text with one, or an object with one of these as `local` or `global`. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads what a Chrome trace event says of itself: times, numbers, its type and its arguments. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "export/import_chrome.h"
@@ -10,20 +9,6 @@
 const char *chrome_string_of(const json_t *o, const char *key)
 {
 	return json_string_value(json_object_get(o, key));
-}
-
-bool chrome_time_of(const json_t *o, const char *key, uint64_t *ret_ns)
-{
-	const json_t *v = json_object_get(o, key);
-	double us = json_number_value(v);
-
-	if (!json_is_number(v) || !isfinite(us) || us < 0 || us > 1e15)
-		return false;
-	if (json_is_integer(v))
-		*ret_ns = (uint64_t)json_integer_value(v) * 1000;
-	else
-		*ret_ns = llround(us * 1000);
-	return true;
 }
 
 uint64_t chrome_count_of(const json_t *o, const char *key)

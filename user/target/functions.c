@@ -25,6 +25,14 @@ const char *function_proof_name(enum function_proof proof)
 	return "?";
 }
 
+bool function_starts_at(const struct image *image, uint64_t vaddr)
+{
+	size_t avail;
+	const uint8_t *p = image_at(image, vaddr, 1, &avail), *before = image_at(image, vaddr - 1, 1, NULL);
+
+	return p && before && vaddr % SCAN_GRID == 0 && image->arch->padding(*before) && image->arch->prologue(p, avail);
+}
+
 /* Is there a function's start at vaddr (on the grid)? 0, PROOF_PROLOGUE or PROOF_TARGET. */
 static int grid_start(const struct code_map *map, uint64_t vaddr)
 {

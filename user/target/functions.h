@@ -30,6 +30,9 @@ struct code_map {
 /* `scan` may be NULL: then functions can't be found, but known ones can be looked into. */
 void code_map_init(struct code_map *map, const struct image *image, const struct scan *scan);
 
+/* On the grid, behind padding, and sets up a frame: a function's start, whether or not anything leads to it. */
+bool function_starts_at(const struct image *image, uint64_t vaddr);
+
 /* The function that contains vaddr. False if its start can't be told. */
 bool function_at(const struct code_map *map, uint64_t vaddr, struct function *ret);
 

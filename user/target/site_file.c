@@ -241,10 +241,8 @@ static bool describe_unfound(const struct image *img, struct site *site, uint64_
 	static const struct scan no_scan = { 0 };
 	struct code_map map;
 	struct function f;
-	size_t avail;
-	const uint8_t *p = image_at(img, vaddr, 1, &avail), *before = image_at(img, vaddr - 1, 1, NULL);
 
-	if (!p || !before || vaddr % SCAN_GRID || !img->arch->padding(*before) || !img->arch->prologue(p, avail))
+	if (!function_starts_at(img, vaddr))
 		return false;
 	map.image = img;
 	map.scan = &no_scan;
@@ -254,11 +252,9 @@ static bool describe_unfound(const struct image *img, struct site *site, uint64_
 	f.proof = PROOF_PROLOGUE;
 	/* to the next padded prologue: where the exits are looked for */
 	for (uint64_t a = vaddr + SCAN_GRID; a < vaddr + FUNCTION_MAX && f.end == vaddr; a += SCAN_GRID) {
-		p = image_at(img, a, 1, &avail);
-		before = image_at(img, a - 1, 1, NULL);
-		if (!p || !before)
+		if (!image_at(img, a - 1, 2, NULL))
 			return false;
-		if (img->arch->padding(*before) && img->arch->prologue(p, avail))
+		if (function_starts_at(img, a))
 			f.end = a;
 	}
 	return f.end > vaddr && site_describe_code(&map, &f, site);

@@ -29,7 +29,7 @@ static void complete(void **state)
 		"[engine]\r\nname = toy\r\ntitle = A toy ; behind a blank\n  category = toys\nmodules = toy libtoy*.so\nmodules = other\n"
 		"marks = \"a \\\"quoted\\\" \\x41\\n\"\nexceptions = yes\nseccomp = 1\nmain-thread = Main\nwindows = * --type=page *\nwindows = !* --ui *\non-request = true\n"
 		"# another\n\n[Paint: all of it]\nevent=PAINT\nlabel = *\nfunction = ns::Paint(int, char)\nfunction = paint*\n"
-		"anchor = ^\"x y \"\nexit = sites\njit = yes\noptional = no\noff = yes\nclone-arguments = yes\nx = rsi *8.s32\n"
+		"anchor = ^\"x y \"\nexit = sites\njit = yes\noptional = no\noff = yes\nclone-arguments = yes\narguments = 3\nx = rsi *8.s32\n"
 		"url = arg0 *0x188 : wtf-blink(64)\nurl = arg0->doc->url : cstr\nthread-type = TIMEOUT\n"
 		"[Navigate]\nrole = navigation\ncalls = Paint: all of it\n"
 		"[Fetch]\nkind = async-begin\ngroup = fetch\nid = rdi\nfunction = f\n");
@@ -47,6 +47,7 @@ static void complete(void **state)
 	assert_int_equal(e->nr_probes, 3);
 	assert_string_equal(p->name, "Paint: all of it");
 	assert_true(p->label_function && p->jit && !p->optional && p->off && p->clone_args);
+	assert_int_equal(p->nr_registers, 3);
 	assert_int_equal(p->type, EVENT_PAINT);
 	assert_int_equal(p->kind, PROBE_KIND_SPAN);
 	assert_int_equal(p->exit, EXIT_SITES);

@@ -36,6 +36,8 @@
  *   optional = yes               no warning where it isn't found
  *   off = yes                    attached only when asked for by name (--probe)
  *   clone-arguments = yes        a compiler's clone has the arguments where the function itself has them
+ *   arguments = 2                so many registers have arguments, in others stands what the caller left: calibration looks at
+ *                                no others; default: as many as may
  *   url = rdi *0x188 : wtf-blink + an argument; the keys are url, selector, event-name, text, title, frame, parent-frame,
  *                                document, window, x, y, w, h, x1, y1, scroll-x, scroll-y, thread-type, script-type,
  *                                line, column, id, count, key. Given twice: the first that can be read counts.
@@ -90,6 +92,7 @@ struct engine_probe {
 	bool optional;		/* not finding it is not worth a warning */
 	bool off;		/* attached only when asked for by name (--probe) */
 	bool clone_args;	/* args hold at .part, .isra and .constprop clones too */
+	int nr_registers;	/* that have arguments; 0: not told */
 	bool label_function;	/* shown under the name of the function found */
 	bool of_option;		/* made of a --function: called by the function found, too, or else by its pattern */
 	char *functions[ENGINE_MAX_NAMES];	/* symbol names or demangled globs; all match one function */

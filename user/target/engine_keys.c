@@ -88,6 +88,15 @@ static int set_bool(struct engine_reader *r, void *field, const struct key *key,
 	return 0;
 }
 
+/* A small number from 1 on: the field is an int. */
+static int set_count(struct engine_reader *r, void *field, const struct key *key, const char *value, size_t column)
+{
+	if (value[0] < '1' || value[0] > '9' || value[1])
+		return fail(r, column, "%s is a number from 1 to 9, not '%s'", key->name, value);
+	*(int *)field = value[0] - '0';
+	return 0;
+}
+
 /* Enumerations: the field is an int. */
 static int set_word(struct engine_reader *r, void *field, const struct key *key, const char *value, size_t column)
 {
@@ -243,6 +252,7 @@ static const struct key probe_keys[] = {
 	{ "optional", set_bool, PROBE(optional), 0, NULL, false },
 	{ "off", set_bool, PROBE(off), 0, NULL, false },
 	{ "clone-arguments", set_bool, PROBE(clone_args), 0, NULL, false },
+	{ "arguments", set_count, PROBE(nr_registers), 0, NULL, false },
 	{ NULL, NULL, 0, 0, NULL, false },
 };
 _Static_assert(sizeof(enum probe_kind) == sizeof(int) && sizeof(enum exit_policy) == sizeof(int), "set_word()");

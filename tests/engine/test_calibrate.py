@@ -38,7 +38,7 @@ def start(binary, env):
 
 def check_counts(tap, binary, path, env):
     """The file's numbers are equal, and `probes` shows them."""
-    sites = configparser.ConfigParser(interpolation=None, comment_prefixes=(";",))
+    sites = configparser.ConfigParser(interpolation=None, comment_prefixes=(";",), strict=False)
     sites.optionxform = str
     sites.read(path)
     probes = [s for s in sites.sections() if s != "build"]

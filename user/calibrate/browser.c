@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "calibrate/browser.h"
+#include "calibrate/display.h"
 #include "target/process.h"
 
 #define MAX_MESSAGE (16u << 20)	/* bytes; a longer one ends the conversation */
@@ -71,11 +72,13 @@ static int write_prefs(const char *profile, const char *const *prefs)
 	return f && !fclose(f) ? 0 : -EIO;
 }
 
-/* Never returns. The pipe's ends become 3 and 4. */
-static void run_browser(const struct browser_start *what, int in, int out)
+/* Never returns. The pipe's ends become 3 and 4. `display` may be "". */
+static void run_browser(const struct browser_start *what, const char *display, int in, int out)
 {
 	char home[PATH_MAX + 8], config[PATH_MAX + 24], cache[PATH_MAX + 24], tmp[PATH_MAX + 8], profile[PATH_MAX + 32];
-	const char *env[MAX_LIST] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp };
+	char libraries[PATH_MAX + 24], screen[32];
+	const char *env[MAX_LIST] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp, display[0] ? screen : NULL };
+	const char *own_libraries[] = { libraries, NULL };
 	const char *args[MAX_LIST] = { what->copy->binary }, *last[] = { what->url, NULL };
 	const struct private_copy *copy = what->copy;
 	char report[PATH_MAX + 16];
@@ -88,6 +91,10 @@ static void run_browser(const struct browser_start *what, int in, int out)
 	snprintf(profile, sizeof(profile), "%s/%s", copy->home, what->reporter ? "reporting" : "profile");
 	append(args, what->kind->args, profile);
 	append(env, what->kind->env, profile);
+	snprintf(screen, sizeof(screen), "DISPLAY=%s", display);
+	snprintf(libraries, sizeof(libraries), "LD_LIBRARY_PATH=%s/bin", copy->folder);
+	if (what->kind->program)
+		append(env, own_libraries, "");
 	if (what->reporter && !browser_report_path(copy, report, sizeof(report))) {
 		append(args, what->reporter->args, report);
 		append(env, what->reporter->env, report);
@@ -114,19 +121,20 @@ static void run_browser(const struct browser_start *what, int in, int out)
 	_exit(127);
 }
 
-/* Without a namespace: all descendants, until there are no more. */
+/* Without a namespace: all descendants, until there are no more; at first in a way that lets them remove what they have
+ * in /tmp. */
 static void kill_descendants(pid_t root)
 {
 	struct process_list l = { 0 };
 
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 100; i++) {
 		size_t alive = 0;
 
 		if (process_descendants(root, &l))
 			break;
 		for (size_t k = 0; k < l.nr; k++)
 			if (!l.p[k].zombie)
-				alive += !kill(l.p[k].pid, SIGKILL);
+				alive += !kill(l.p[k].pid, i < 20 ? SIGTERM : SIGKILL);
 		process_list_free(&l);
 		if (!alive)
 			break;
@@ -137,6 +145,7 @@ static void kill_descendants(pid_t root)
 /* The first process of the namespace: its end is the end of all others there. Never returns. */
 static void run_init(const struct browser_start *what, int in, int out, bool own_namespace)
 {
+	char display[32] = "";
 	pid_t browser, dead;
 	sigset_t none;
 
@@ -151,9 +160,12 @@ static void run_init(const struct browser_start *what, int in, int out, bool own
 	if (own_namespace && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 			      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)))
 		_exit(125);
+	if (what->kind->display && ((own_namespace && !display_private_tmp(what->copy)) ||
+				    !display_start(what->copy, display, sizeof(display))))
+		_exit(124);
 	browser = fork();
 	if (!browser)
-		run_browser(what, in, out);
+		run_browser(what, display, in, out);
 	close(in);
 	close(out);
 	do

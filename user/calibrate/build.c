@@ -9,13 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "calibrate/display.h"
 #include "calibrate/keep.h"
+#include "calibrate/library.h"
 #include "calibrate/run.h"
 
 /* Names all files of the pages, and says which of them belong to what is shown at a time. */
 static void prepare_texts(struct run *r)
 {
 	unsigned int phase = 0, left = 0;
+
+	r->known.kind = r->kind->text;
 
 	for (const struct page *p = calibrate_pages; p->name; p++) {
 		for (const char *const *file = calibrate_page_files; *file; file++) {
@@ -27,9 +31,9 @@ static void prepare_texts(struct run *r)
 			*(strstr(*file, "html") ? &r->texts.documents : strstr(*file, "css") ? &r->texts.sheets : &r->texts.scripts) |= bit;
 			r->texts.of_phase[phase] |= bit;
 			r->texts.of_file[file - calibrate_page_files] |= bit;
-			if (strstr(*file, "html") && (p->frames[0] || left))
-				r->texts.docs[r->texts.nr_docs++] = n;
+			r->texts.doc_of[n] = p->frames[0] || left ? (int)r->texts.nr_docs : -1;
 		}
+		r->texts.nr_docs += p->frames[0] || left;
 		if (left)
 			left--;
 		for (size_t i = 0; p->frames[i]; i++)
@@ -38,9 +42,23 @@ static void prepare_texts(struct run *r)
 			r->texts.together = phase;
 		phase += !left;
 	}
+	/* what a frame shows first, on whatever page it is */
+	r->texts.blank = 1ull << r->known.nr;
+	r->texts.doc_of[r->known.nr] = -1;
+	r->texts.documents |= r->texts.blank;
+	r->known.text[r->known.nr++] = "about:blank";
 }
 
-/* Every function that can be told from others by being called; of those that are off by default, none. Neither those that take
+static bool tells_object(const struct engine_probe *p)
+{
+	for (size_t i = 0; i < p->nr_args; i++)
+		if (objects_told(&p->args[i]))
+			return true;
+	return false;
+}
+
+/* Every function that can be told from others by being called; of those that are off by default, those that are given a frame or
+ * document, which serves to know these elsewhere. Not those that take
  * part in operations: what they read, identities, stands in the definition, and their functions often are another probe's. */
 static int find_functions(struct run *r)
 {
@@ -59,7 +77,8 @@ static int find_functions(struct run *r)
 	for (size_t i = 0; i < list->nr && !r->result->cage; i++)
 		r->result->cage = list->sites[i].cage;
 	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
-		if (list->sites[i].source && !list->sites[i].probe->off && !*list->sites[i].probe->group)
+		if (list->sites[i].source && !*list->sites[i].probe->group &&
+		    (!list->sites[i].probe->off || tells_object(list->sites[i].probe)))
 			r->logs[r->nr_logs++].site = &list->sites[i];
 	return r->nr_logs ? 0 : error_set(r->err, ERR_NOTHING, -ENOENT, "none of %s's functions were found in %s; framescope probes "
 					  "--binary says why", r->result->engine->title, r->opt->binary);
@@ -105,6 +124,60 @@ static void find_beside(struct run *r, const char *folder)
 		closedir(d);
 }
 
+struct needed {
+	struct run *r;
+	const char *binary;
+};
+
+static bool is_engine(void *ctx, const char *name)
+{
+	struct needed *n = ctx;
+	struct build_calibration *c = n->r->result;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < c->nr_engines; i++)
+		if (engine_claims(c->engines[i], name) && library_find(n->binary, name, path) && is_module(n->r, path, name))
+			return true;
+	return false;
+}
+
+/* A program of many that use an engine's library: which one it needs. */
+static void find_needed(struct run *r, const char *binary)
+{
+	struct needed n = { r, binary };
+	struct image *image;
+	struct error err;
+
+	if (image_open(binary, &image, &err))
+		return;
+	library_each_needed(image, is_engine, &n);
+	image_close(image);
+}
+
+/* Where the engine is a library, what shows pages with it. */
+static int check_library(struct run *r)
+{
+	struct build_calibration *c = r->result;
+	char module[PATH_MAX];
+	int rc;
+
+	if (!r->kind->program)
+		return 0;
+	if (r->kind->display && !display_available())
+		return error_set(r->err, ERR_INPUT, -ENOENT, "%s shows pages on a display only, and Xvfb, the X server without a screen, "
+				 "is not installed; install the package xvfb or your distribution's like it", c->engine->title);
+	if (!realpath(c->image->path, module))
+		return error_set(r->err, ERR_INPUT, -errno, "can't find %s: %s", c->image->path, strerror(errno));
+	rc = library_program(c->engine, module, r->kind->program, &r->files, r->err);
+	if (rc)
+		return rc;
+	for (size_t i = 1; i < r->files.nr; i++)
+		if (!strcmp(r->files.file[i].path, module))
+			snprintf(r->module, sizeof(r->module), "%s", r->files.file[i].name);
+	snprintf(r->version, sizeof(r->version), "%.100s", basename(module));
+	return 0;
+}
+
 /* Before anything is copied: /usr/bin has more than one browser. */
 static int check_binary(struct run *r)
 {
@@ -125,6 +198,8 @@ static int check_binary(struct run *r)
 	snprintf(folder, sizeof(folder), "%s", name);
 	if (!is_module(r, name, basename(name)))
 		find_beside(r, dirname(folder));
+	if (!c->engine)
+		find_needed(r, name);
 	r->kind = c->engine ? kind_of(c->engine->name) : NULL;
 	if (c->engine && !r->kind)
 		return error_set(r->err, ERR_INPUT, -ENOTSUP, "%s is %s, which can't be calibrated", r->opt->binary, c->engine->title);
@@ -134,13 +209,13 @@ static int check_binary(struct run *r)
 	if (!c->image->build_id[0])
 		return error_set(r->err, ERR_INPUT, -ENOENT, "%s has no build-id, so that nothing found could be kept for it",
 				 r->opt->binary);
-	return 0;
+	return check_library(r);
 }
 
 /* The probes are to sit on the copy, and the processes have that one mapped. */
 static int copy_binary(struct run *r)
 {
-	int rc = copy_make(r->opt->binary, r->module, &r->copy, r->err);
+	int rc = copy_make(r->files.nr ? r->files.file[0].path : r->opt->binary, r->module, &r->files, &r->copy, r->err);
 
 	if (rc)
 		return rc;

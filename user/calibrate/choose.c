@@ -50,7 +50,7 @@ static int collect(const struct call_log *log, const struct choose_texts *t, str
 			const struct found_text *f = &log->hits[i].texts[k];
 			unsigned int phase = log->hits[i].phase;
 			uint64_t bit = 1ull << f->text;
-			bool right = t->of_phase[phase] & bit;
+			bool right = (t->of_phase[phase] | t->blank) & bit;
 
 			/* the page before is still there when the next one begins: that says nothing */
 			if (right || !phase || !(t->of_phase[phase - 1] & bit))
@@ -150,14 +150,15 @@ static const struct candidate *best(const struct candidates *all, uint64_t wante
 }
 
 /* Every page's, of each kind of sheet or script that was seen at all? */
-static bool is_complete(const struct candidate *c, uint64_t wanted, const struct choose_texts *t)
+static bool is_complete(const struct candidate *c, uint64_t wanted, const struct call_log *log, const struct choose_texts *t)
 {
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < CHOOSE_MAX_FILES; i++)
 		all |= t->of_file[i] & c->seen ? t->of_file[i] : 0;
-	/* it is right at few calls: nothing that lies before an object may have a part in it */
-	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again && path_is_straight(c->path);
+	/* it is right at few calls: nothing that lies before an object, or beside it on the stack, may have a part in it */
+	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again &&
+	       path_is_straight(c->path, log->stack_regs);
 }
 
 /* The best of those that lead to nothing where the call is about something that has no URL of its own. */
@@ -170,7 +171,7 @@ static const struct candidate *best_complete(const struct candidates *all, uint6
 		const struct candidate *c = &all->c[i];
 		int more = count(c->seen) - (ret ? count(ret->seen) : 0);
 
-		if (is_complete(c, wanted, t) && (more > 0 || (!more && is_better(c, ret, log, last_step))))
+		if (is_complete(c, wanted, log, t) && (more > 0 || (!more && is_better(c, ret, log, last_step))))
 			ret = c;
 	}
 	return ret;
@@ -210,7 +211,8 @@ static void take_url(const struct call_log *log, const struct choose_texts *t, c
 	add_argument(e, url->path, FIELD_URL, url->kind);
 	note(e, "; URL right at %zu of %zu of them, for", url->right, log->nr_hits);
 	if (url->seen & t->documents)
-		note(e, " %d documents%s", count(url->seen & t->documents), url->seen & others ? " and" : "");
+		note(e, " %d documents%s%s", count(url->seen & t->documents & ~t->blank), url->seen & t->blank ? " and about:blank" : "",
+		     url->seen & others ? " and" : "");
 	if (url->seen & others)
 		note(e, " %d %s", count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
 }
@@ -237,6 +239,9 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 	if (url)
 		take_url(log, t, url, e);
 	*facts = (struct frame_facts){ .log = log };
+	/* what has a URL of its own tells the document, too, and is right whatever way leads to that */
+	if (url && (!document || url->right >= document->right))
+		document = url;
 	if (document) {
 		facts->has_document = true;
 		facts->document = document->path;
@@ -246,30 +251,57 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 	return 0;
 }
 
+/* How a last step fared: which documents it led to, at how many functions it was right, and how near it was. */
+struct vote {
+	uint64_t documents;	/* bits: texts */
+	unsigned int functions, steps;
+};
+
+static bool is_more(const struct vote *a, const struct vote *b)
+{
+	if (count(a->documents) != count(b->documents))
+		return count(a->documents) > count(b->documents);
+	return a->functions != b->functions ? a->functions > b->functions : a->steps < b->steps;
+}
+
+static void vote(const struct call_log *log, const struct candidates *all, const struct choose_texts *t, struct vote *ret)
+{
+	struct vote own[LAST_STEP_MAX] = { 0 };
+
+	for (size_t k = 0; k < all->nr; k++) {
+		int step = path_last(all->c[k].path);
+		struct vote v = { all->c[k].seen & t->documents, 1, path_steps(all->c[k].path) };
+
+		if (step >= 0 && step < LAST_STEP_MAX && is_proven(&all->c[k], log, t) && is_more(&v, &own[step]))
+			own[step] = v;
+	}
+	for (int i = 0; i < LAST_STEP_MAX; i++)
+		ret[i] = (struct vote){ ret[i].documents | own[i].documents, ret[i].functions + own[i].functions,
+					ret[i].steps + own[i].steps };
+}
+
 /* The last step of the paths to URLs that are right for most functions; -1 where no identities are known beforehand. */
 static int find_last_step(const struct call_log *logs, size_t nr, const struct choose_texts *t)
 {
-	uint8_t votes[LAST_STEP_MAX] = { 0 };
+	struct vote votes[LAST_STEP_MAX] = { 0 };
 	int ret = -1;
 
 	for (size_t i = 0; i < nr; i++) {
-		bool voted[LAST_STEP_MAX] = { false };
 		struct candidates all;
 
 		if (!logs[i].known_objects || collect(&logs[i], t, &all))
 			continue;
-		for (size_t k = 0; k < all.nr; k++) {
-			int step = path_last(all.c[k].path);
-
-			if (step >= 0 && step < LAST_STEP_MAX && !voted[step] && is_proven(&all.c[k], &logs[i], t)) {
-				voted[step] = true;
-				votes[step]++;
-			}
-		}
+		vote(&logs[i], &all, t, votes);
 		free(all.c);
 	}
 	for (int i = 0; i < LAST_STEP_MAX; i++)
-		if (votes[i] && (ret < 0 || votes[i] > votes[ret]))
+		if (votes[i].functions && (ret < 0 || is_more(&votes[i], &votes[ret])))
+			ret = i;
+	/* some more functions may be reached by a detour */
+	for (int i = 0, most = ret; i < LAST_STEP_MAX; i++)
+		if (ret >= 0 && count(votes[i].documents) == count(votes[most].documents) &&
+		    votes[i].functions * 4 >= votes[most].functions * 3 &&
+		    votes[i].steps * votes[ret].functions < votes[ret].steps * votes[i].functions)
 			ret = i;
 	return ret;
 }

@@ -16,11 +16,12 @@
 /* What the known texts are; at most 64 of them. */
 struct choose_texts {
 	uint64_t documents, sheets, scripts;	/* bits by text */
+	uint64_t blank;		/* about:blank, one of the documents, which any page may have in a frame for a moment */
 	uint64_t of_file[CHOOSE_MAX_FILES];	/* a page's first sheet, all pages'; and so on */
 	uint64_t of_phase[LOG_PHASES];		/* those that may be met while it lasts */
 	uint8_t together;			/* the phase whose documents are shown at the same time */
-	int docs[CHOOSE_MAX_DOCS];		/* and their texts */
-	size_t nr_docs;
+	size_t nr_docs;				/* of them, */
+	int8_t doc_of[64];			/* and by text, which of them it is or belongs to; -1: none */
 };
 
 /* What an event of this type is about besides documents: bits by text. */

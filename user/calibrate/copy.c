@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Copies a browser's folder to a temporary one and takes it away again. */
+/* Copies a browser's folder, or some files, to a temporary one and takes it away again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -181,11 +181,50 @@ static int start_janitor(struct private_copy *c)
 	return -EAGAIN;
 }
 
-int copy_make(const char *binary, const char *module, struct private_copy *ret, struct error *err)
+int copy_list_add(struct copy_list *l, const char *path, const char *name)
+{
+	if (l->nr == sizeof(l->file) / sizeof(l->file[0]))
+		return -ENOSPC;
+	if ((size_t)snprintf(l->file[l->nr].path, sizeof(l->file[0].path), "%s", path) >= sizeof(l->file[0].path) ||
+	    (size_t)snprintf(l->file[l->nr].name, sizeof(l->file[0].name), "%s", name) >= sizeof(l->file[0].name))
+		return -ENAMETOOLONG;
+	l->nr++;
+	return 0;
+}
+
+static int copy_files(const struct copy_list *l, int to, uint64_t *left)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < l->nr && !rc; i++) {
+		int fd = open(l->file[i].path, O_RDONLY | O_CLOEXEC);
+		struct stat st;
+
+		rc = fd < 0 || fstat(fd, &st) ? -errno : copy_file(fd, to, l->file[i].name, st.st_mode, left);
+		if (fd >= 0)
+			close(fd);
+	}
+	return rc;
+}
+
+/* What the program's folder has, or the list. `real` is cut to the folder's name. */
+static int copy_all(char *real, const struct copy_list *list, int to)
+{
+	uint64_t left = MAX_BYTES;
+	int from;
+
+	/* basename() has cut nothing off: dirname() does */
+	dirname(real);
+	if (list->nr)
+		return copy_files(list, to, &left);
+	from = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return from < 0 ? -errno : copy_folder(from, to, 0, &left);
+}
+
+int copy_make(const char *binary, const char *module, const struct copy_list *list, struct private_copy *ret, struct error *err)
 {
 	char real[PATH_MAX], name[PATH_MAX];
-	uint64_t left = MAX_BYTES;
-	int from, to, rc;
+	int to, rc;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!realpath(binary, real))
@@ -202,16 +241,14 @@ int copy_make(const char *binary, const char *module, struct private_copy *ret, 
 		return error_set(err, ERR_OUTPUT, to, "can't make a private folder in %s: %s; TMPDIR names another place",
 				 getenv("TMPDIR") ?: "/var/tmp", strerror(-to));
 	}
-	/* basename() has cut nothing off: dirname() does */
-	from = open(dirname(real), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	rc = from < 0 ? -errno : copy_folder(from, to, 0, &left);
+	rc = copy_all(real, list, to);
 	close(to);
 	if (!rc && access(ret->binary, X_OK))
 		rc = -errno;
 	if (!rc)
 		return 0;
 	copy_remove(ret);
-	return error_set(err, ERR_OUTPUT, rc, "can't copy the browser's folder %s: %s", real, strerror(-rc));
+	return error_set(err, ERR_OUTPUT, rc, "can't copy the browser's files in %s: %s", real, strerror(-rc));
 }
 
 void copy_remove(struct private_copy *c)

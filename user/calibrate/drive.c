@@ -141,7 +141,10 @@ static void wait_started(struct run *r)
 		return;
 	}
 	wait_asking(r, PAGE_START);
-	kind_read_version(r->copy.binary, version, sizeof(version));
+	if (r->version[0])
+		snprintf(version, sizeof(version), "%.79s", r->version);
+	else
+		kind_read_version(r->copy.binary, version, sizeof(version));
 	snprintf(r->result->made, sizeof(r->result->made), "framescope %s, %s", FRAMESCOPE_VERSION,
 		 version[0] ? version : "a browser that doesn't tell its version");
 }

@@ -28,9 +28,7 @@ static int document_of(const struct frame_facts *f, const struct log_hit *hit, c
 {
 	for (size_t i = 0; f->has_document && i < hit->nr_texts; i++)
 		if (hit->texts[i].path == f->document && hit->texts[i].kind == f->kind)
-			for (size_t d = 0; d < t->nr_docs; d++)
-				if (t->docs[d] == hit->texts[i].text)
-					return d;
+			return t->doc_of[hit->texts[i].text];
 	return -1;
 }
 

@@ -11,7 +11,7 @@ struct choose_texts;
 struct frame_facts {
 	const struct call_log *log;
 	bool has_document;
-	path_t document;	/* leads to the URL of the document that a call is about, */
+	path_t document;	/* leads to the URL of the document that a call is about, or of a sheet or script of it, */
 	uint8_t kind;		/* which is text of this kind */
 	/* found: */
 	bool has_frame;

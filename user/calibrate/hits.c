@@ -43,6 +43,26 @@ static bool is_object(struct run *r, const struct snoop_hit *hit)
 	return true;
 }
 
+/* What the definition says of the arguments themselves: that one is a frame or a document. */
+static void learn_objects(struct run *r, const struct snoop_hit *hit)
+{
+	const struct engine_probe *p = r->logs[hit->site].site->probe;
+
+	for (size_t i = 0; i < p->nr_args && !r->failed; i++) {
+		const struct arg_spec *a = &p->args[i];
+		uint64_t word = 0;
+
+		if (objects_told(a) && memory_read(r->memory, hit->regs[a->reg], &word, sizeof(word)) &&
+		    objects_learn(r->objects, hit->tgid, a->field, hit->regs[a->reg], word))
+			r->failed = error_set(r->err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
+}
+
+static size_t nr_registers(const struct engine_probe *p)
+{
+	return p->nr_registers && p->nr_registers < NR_ARG_REGS ? p->nr_registers : NR_ARG_REGS;
+}
+
 /* Where to a window goes is decided outside of the process that shows it. */
 static bool navigates(const struct run *r, const struct snoop_hit *hit)
 {
@@ -52,7 +72,7 @@ static bool navigates(const struct run *r, const struct snoop_hit *hit)
 static void on_hit(void *arg, const struct snoop_hit *hit)
 {
 	struct run *r = arg;
-	struct subject s = { .memory = r->memory, .regs = (const uint64_t *)hit->regs, .nr_regs = NR_ARG_REGS, .known = &r->known };
+	struct subject s = { .memory = r->memory, .regs = (const uint64_t *)hit->regs, .known = &r->known };
 	bool looked_into;
 	int rc;
 
@@ -65,6 +85,8 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 		return;
 	if (memory_begin(r->memory, hit->tgid))
 		return;
+	s.nr_regs = nr_registers(r->logs[hit->site].site->probe);
+	learn_objects(r, hit);
 	s.objects = objects_begin(r->objects, hit->tgid) ? r->objects : NULL;
 	s.wanted = choose_others(&r->texts, r->logs[hit->site].site->probe->type);
 	if (!r->result->cage && r->cage_tries < CAGE_TRIES) {

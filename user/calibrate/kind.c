@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "calibrate/kind.h"
+#include "record.h"
 
 /* Only its own pages are shown to it: a sandbox would protect nobody, and can't be set up everywhere. */
 static const char *const chromium_args[] = {
@@ -39,11 +40,19 @@ static const char *const firefox_prefs[] = {
 	"\"trailhead.firstrun.didSeeAboutWelcome\", true", NULL,
 };
 
+/* No bus: nothing of the user's session has a part in it. */
+static const char *const webkit_env[] = {
+	"GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "GSETTINGS_BACKEND=memory", "DBUS_SESSION_BUS_ADDRESS=disabled:",
+	"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", NULL,
+};
+
 static const char *const none[] = { NULL };
 
 static const struct browser_kind kinds[] = {
 	{ .engine = "blink", .args = chromium_args, .env = none, .pipe = true, .root_navigates = true },
 	{ .engine = "gecko", .args = firefox_args, .env = firefox_env, .prefs = firefox_prefs, .from_start = true },
+	{ .engine = "webkit", .args = none, .env = webkit_env, .program = "MiniBrowser", .text = KIND_WTF_WEBKIT, .display = true,
+	  .from_start = true },
 };
 
 const struct browser_kind *kind_of(const char *engine)

@@ -6,6 +6,7 @@
 #include "calibrate/log.h"
 
 #define MAX_SEARCHES 2	/* of a phase: they are dear */
+#define MAX_WANTED 5	/* where a call may be about more than a document, and not every one is */
 #define MAX_VAIN 3
 #define MAX_DEEP 4	/* what is found may stand there by chance */
 #define MAX_DEEP_VAIN 4
@@ -116,6 +117,14 @@ static int search_deep(struct call_log *log, const struct subject *s, unsigned i
 	return rc ?: learn(log, f);
 }
 
+/* Is everything to be searched, or do the ways suffice that were found before, and led to these texts? */
+static bool is_worth_searching(const struct call_log *log, const struct subject *s, unsigned int phase, const struct found *f)
+{
+	if (f->nr_texts)
+		return log->searches[phase] < (s->wanted ? MAX_WANTED : 1);
+	return log->searches[phase] < MAX_SEARCHES && log->vain[phase] < MAX_VAIN;
+}
+
 int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values)
 {
 	struct log_hit *hit = &log->hits[log->nr_hits];
@@ -127,8 +136,7 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 		return 0;
 	rc = follow_known(log, s, &f);
 	define &= f.nr_texts || log->vain[phase] < MAX_VAIN;
-	if (!rc && (define || (f.nr_texts ? !log->searches[phase] : log->searches[phase] < MAX_SEARCHES &&
-			       log->vain[phase] < MAX_VAIN))) {
+	if (!rc && (define || is_worth_searching(log, s, phase, &f))) {
 		found_free(&f);
 		rc = search_all(s, define, false, &f);
 		(f.nr_texts ? log->searches : log->vain)[phase]++;

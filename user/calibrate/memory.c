@@ -140,6 +140,11 @@ bool memory_read(struct memory *m, uint64_t addr, void *dst, size_t n)
 	return addr + n > addr && read_parts(m, addr, dst, n) == n;
 }
 
+bool memory_read_any(struct memory *m, uint64_t addr, void *dst, size_t n)
+{
+	return memory_mapped(m, addr) ? memory_read(m, addr, dst, n) : read_raw(m->pid, addr, dst, n);
+}
+
 bool memory_window(struct memory *m, uint64_t addr, void *dst, size_t n)
 {
 	return addr + n > addr && read_parts(m, addr, dst, n) != 0;

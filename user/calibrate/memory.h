@@ -26,6 +26,8 @@ int memory_begin(struct memory *m, pid_t pid);
 bool memory_mapped(const struct memory *m, uint64_t addr);
 /* All n bytes, or false. */
 bool memory_read(struct memory *m, uint64_t addr, void *dst, size_t n);
+/* The same of memory that may not be written to, where constants are, too; it takes longer. */
+bool memory_read_any(struct memory *m, uint64_t addr, void *dst, size_t n);
 /* Those of the n bytes that can be read, the others zero; false if none can. */
 bool memory_window(struct memory *m, uint64_t addr, void *dst, size_t n);
 

@@ -17,7 +17,10 @@ struct object {
 struct objects {
 	struct object *all;	/* by process and address */
 	size_t nr, cap;
-	size_t first, end;	/* those of one process */
+	size_t first, end;	/* those of one process, */
+	pid_t pid;		/* this */
+	struct object *classes;	/* `at`: the word that they begin with */
+	size_t nr_classes, cap_classes;
 };
 
 struct objects *objects_new(void)
@@ -27,8 +30,10 @@ struct objects *objects_new(void)
 
 void objects_free(struct objects *o)
 {
-	if (o)
+	if (o) {
 		free(o->all);
+		free(o->classes);
+	}
 	free(o);
 }
 
@@ -44,6 +49,11 @@ int objects_field(enum probe_role role)
 	default:
 		return 0;
 	}
+}
+
+bool objects_told(const struct arg_spec *a)
+{
+	return (a->field == FIELD_FRAME || a->field == FIELD_DOCUMENT) && a->kind == KIND_INT && !a->nr_steps;
 }
 
 /* The first one that is not before this process's address. */
@@ -63,27 +73,42 @@ static size_t lower(const struct objects *o, pid_t pid, uint64_t at)
 	return low;
 }
 
-int objects_note(struct objects *o, pid_t pid, enum probe_role role, uint64_t object)
+static int put(struct objects *o, pid_t pid, int field, uint64_t object, bool removed)
 {
-	bool removed = role == ROLE_FRAME_REMOVED || role == ROLE_DOCUMENT_REMOVED;
 	size_t i = lower(o, pid, object);
 	bool known = i < o->nr && o->all[i].pid == pid && o->all[i].at == object;
 
 	if (known && removed) {
 		memmove(&o->all[i], &o->all[i + 1], (--o->nr - i) * sizeof(*o->all));
 	} else if (known) {
-		o->all[i].field = objects_field(role);
+		o->all[i].field = field;
 	} else if (!removed) {
 		if (vec_grow(&o->all, o->nr, &o->cap, sizeof(*o->all)))
 			return -ENOMEM;
 		memmove(&o->all[i + 1], &o->all[i], (o->nr++ - i) * sizeof(*o->all));
-		o->all[i] = (struct object){ object, pid, objects_field(role) };
+		o->all[i] = (struct object){ object, pid, field };
 	}
 	return 0;
 }
 
+int objects_note(struct objects *o, pid_t pid, enum probe_role role, uint64_t object)
+{
+	return put(o, pid, objects_field(role), object, role == ROLE_FRAME_REMOVED || role == ROLE_DOCUMENT_REMOVED);
+}
+
+int objects_learn(struct objects *o, pid_t pid, int field, uint64_t object, uint64_t word)
+{
+	if (objects_begin(o, pid) && objects_class(o, word))
+		return put(o, pid, field, object, false);
+	if (vec_grow(&o->classes, o->nr_classes, &o->cap_classes, sizeof(*o->classes)))
+		return -ENOMEM;
+	o->classes[o->nr_classes++] = (struct object){ word, pid, field };
+	return put(o, pid, field, object, false);
+}
+
 bool objects_begin(struct objects *o, pid_t pid)
 {
+	o->pid = pid;
 	o->first = lower(o, pid, 0);
 	o->end = lower(o, pid + 1, 0);
 	return o->first < o->end;
@@ -105,4 +130,12 @@ uint64_t objects_at(const struct objects *o, uint64_t v, int *ret_field)
 		return 0;
 	*ret_field = o->all[low - 1].field;
 	return o->all[low - 1].at;
+}
+
+int objects_class(const struct objects *o, uint64_t word)
+{
+	for (size_t i = 0; i < o->nr_classes; i++)
+		if (o->classes[i].pid == o->pid && o->classes[i].at == word)
+			return o->classes[i].field;
+	return 0;
 }

@@ -35,6 +35,9 @@ static const char script[] =
 	"	p.style.width = 50 + n + 'px';\n"
 	"	document.body.dataset.width = p.offsetWidth;\n"
 	"	p.dispatchEvent(new Event('tick'));\n"
+	"	shadow.querySelector('b').textContent = shadow.querySelectorAll('b').length;\n"
+	"	p.classList.toggle('odd', p.matches('p') && shadow.firstChild.matches('b') && p.closest('.' + document.body.className) &&\n"
+	"		shadow.firstChild.closest('b'));\n"
 	"	document.body.querySelector('b').textContent = document.body.querySelectorAll('b').length;\n"
 	/* the same again in other ways, so that what is right only by the way of a call isn't taken for right */
 	"	window.evaluated = eval(n + ' + ' + n) + new Function('return ' + n)();\n"
@@ -43,8 +46,8 @@ static const char script[] =
 	"		const element = document.createElement(tag);\n"
 	"		element.rel = 'stylesheet';\n"
 	"		element.onload = () => late--;\n"
-	"		element[key] = document.body.className + '-' + value;\n"
-	"		document.head.appendChild(element);\n"
+	"		element[key] = '/' + document.body.className + '-' + value;\n"
+	"		(key === 'src' ? shadow : document.head).appendChild(element);\n"
 	"	}\n"
 	"	requestAnimationFrame(() => window.framed = n);\n"
 	"	window.done = ++n >= 4 && !late;\n"
@@ -55,8 +58,11 @@ static const char script[] =
 	"function finish() {\n"
 	"	document.title = '" PAGE_READY "' + document.body.className;\n"
 	"	if (asking && window === top)\n"
-	"		fetch('next?' + document.body.className).then(r => r.text()).then(name => location = name + '.html');\n"
+	"		fetch('/next?' + document.body.className).then(r => r.text()).then(name => location = '/' + name + '.html');\n"
 	"}\n"
+	/* nodes that belong to something in the document, too, before they belong to it */
+	"const shadow = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });\n"
+	"shadow.innerHTML = '<b></b>';\n"
 	"document.querySelector('p').addEventListener('tick', () => window.ticks = n);\n"
 	"addEventListener('load', () => asked ? setTimeout(tick, 25) : finish());\n";
 
@@ -73,14 +79,15 @@ static void add_script(struct evbuffer *b, bool asking)
 
 static void add_document(struct evbuffer *b, const struct page *p, bool asking)
 {
-	evbuffer_add_printf(b, "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>%s</title>\n"
-			    "<link rel=\"stylesheet\" href=\"%s-one.css\">\n<link rel=\"stylesheet\" href=\"%s-two.css\">\n"
-			    "<style>.%s { margin: 3px }</style>\n", p->name, p->name, p->name, p->name);
-	evbuffer_add_printf(b, "<script src=\"%s-one.js\"></script>\n<script src=\"%s-two.js\"></script>\n"
-			    "<script type=\"module\" src=\"%s-three.mjs\"></script>\n", p->name, p->name, p->name);
+	/* what links are relative to must not be taken for the document's URL */
+	evbuffer_add_printf(b, "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>%s</title><base href=\"/%s/base/\">\n"
+			    "<link rel=\"stylesheet\" href=\"/%s-one.css\">\n<link rel=\"stylesheet\" href=\"/%s-two.css\">\n"
+			    "<style>.%s { margin: 3px }</style>\n", p->name, p->name, p->name, p->name, p->name);
+	evbuffer_add_printf(b, "<script src=\"/%s-one.js\"></script>\n<script src=\"/%s-two.js\"></script>\n"
+			    "<script type=\"module\" src=\"/%s-three.mjs\"></script>\n", p->name, p->name, p->name);
 	evbuffer_add_printf(b, "</head><body class=\"%s\"><p>%s</p>\n", p->name, p->name);
 	for (size_t i = 0; p->frames[i]; i++)
-		evbuffer_add_printf(b, "<iframe src=\"%s.html\"></iframe>\n", p->frames[i]);
+		evbuffer_add_printf(b, "<iframe src=\"/%s.html\"></iframe>\n", p->frames[i]);
 	add_script(b, asking);
 	evbuffer_add_printf(b, "</body></html>\n");
 }

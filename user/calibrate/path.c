@@ -5,6 +5,7 @@
 #include "calibrate/path.h"
 
 #define STEP_BITS 12
+#define STACK_OBJECT 0x80	/* bytes of an object on the stack that an argument points to */
 #define ADD_SHIFT 96	/* of what is added at the end: 16 bits, signed */
 
 path_t path_step(path_t p, bool caged, int off)
@@ -51,8 +52,12 @@ path_t path_parent(path_t p)
 /* What speaks against a path, and in *ret_reach the sum of its offsets, their signs left aside. */
 static unsigned int path_doubts(path_t p, uint32_t stack_regs, unsigned int *ret_reach)
 {
-	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack_regs >> (p & 31) & 1 ? 3 : 0);
-	bool caged;
+	bool caged, stack = stack_regs >> (p & 31) & 1;
+	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack ? 3 : 0);
+
+	/* what the register points to hardly is so large: that is what callers have there */
+	if (stack && path_steps(p) && path_step_at(p, 0, &caged) >= STACK_OBJECT)
+		doubts += 2 * PATH_MAX_STEPS;
 
 	*ret_reach = 0;
 	for (size_t i = 0; i < path_steps(p); i++) {
@@ -76,10 +81,12 @@ bool path_is_better(path_t a, path_t b, uint32_t stack_regs)
 	return a < b;
 }
 
-bool path_is_straight(path_t p)
+bool path_is_straight(path_t p, uint32_t stack_regs)
 {
 	bool caged;
 
+	if (stack_regs >> (p & 31) & 1 && path_steps(p) && path_step_at(p, 0, &caged))
+		return false;
 	for (size_t i = 0; i < path_steps(p); i++)
 		if (path_step_at(p, i, &caged) < 0)
 			return false;

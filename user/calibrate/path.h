@@ -9,7 +9,7 @@
 #include "record.h"
 
 #define PATH_MAX_STEPS 5
-#define WINDOW_BELOW 0x40	/* bytes before an object's address that a step may read from */
+#define WINDOW_BELOW 0x80	/* bytes before an object's address that a step may read from */
 
 /* A register, up to PATH_MAX_STEPS steps and what is added at the end in one number: equal paths are equal numbers. */
 __extension__ typedef unsigned __int128 path_t;
@@ -29,8 +29,8 @@ bool path_is_better(path_t a, path_t b, uint32_t stack_regs);
 int path_last(path_t path);
 /* Are the last steps the same, and what is added? */
 bool path_ends_alike(path_t a, path_t b, size_t steps);
-/* Does every step read from the object that the one before led to, not from what lies before that? */
-bool path_is_straight(path_t path);
+/* Does every step read from the object that the one before led to, not from what lies before that, or beside it on the stack? */
+bool path_is_straight(path_t path, uint32_t stack_regs);
 path_t path_parent(path_t path);	/* without its last step */
 void path_spec(path_t path, uint8_t field, uint8_t kind, struct arg_spec *ret);
 

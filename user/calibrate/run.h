@@ -22,6 +22,8 @@ struct run {
 	struct private_copy copy;
 	struct pages pages;
 	const struct browser_kind *kind;
+	struct copy_list files;	/* where the engine is a library */
+	char version[101];	/* of it; "": the browser tells its own */
 	char module[NAME_MAX + 1];	/* the engine's file, beside the browser's program */
 	struct browser *browser;
 	struct snoop *snoop;

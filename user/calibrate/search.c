@@ -63,6 +63,26 @@ static uint64_t decompress(const struct subject *s, int32_t v)
 	return v ? memory_decompress(s->cage, v) : 0;
 }
 
+/* The known text that a WebKit StringImpl of 8-bit characters at v is; -1. Its characters may stand elsewhere, those of
+ * constants where nothing is written. */
+static int webkit_text_at(const struct subject *s, uint64_t v)
+{
+	struct { uint32_t references, length; uint64_t data; } impl;
+	char text[MAX_TEXT] = "";
+
+	if (!memory_read(s->memory, v, &impl, sizeof(impl)) || impl.length >= MAX_TEXT)
+		return -1;
+	for (size_t i = 0; i < s->known->nr; i++) {
+		if (strlen(s->known->text[i]) != impl.length)
+			continue;
+		if (!text[0] && !memory_read_any(s->memory, impl.data, text, impl.length))
+			return -1;
+		if (!memcmp(text, s->known->text[i], impl.length))
+			return i;
+	}
+	return -1;
+}
+
 /* Which known text stands at v, and as what; -1. */
 static int text_at(const struct subject *s, uint64_t v, uint8_t *ret_kind)
 {
@@ -70,6 +90,9 @@ static int text_at(const struct subject *s, uint64_t v, uint8_t *ret_kind)
 	char text[MAX_TEXT];
 	size_t n;
 
+	*ret_kind = s->known->kind;
+	if (s->known->kind == KIND_WTF_WEBKIT)
+		return webkit_text_at(s, v);
 	if (!memory_read(s->memory, v, text, 16))
 		return -1;
 	if (!memcmp(text, "http", 4)) {
@@ -119,11 +142,14 @@ static bool follow(const struct subject *s, path_t p, uint64_t *ret)
 /* Is v the identity of something? What has to be added to it, and which field it is of. */
 static bool identity_at(const struct subject *s, uint64_t v, int *ret_add, int *ret_field)
 {
-	uint64_t object;
+	uint64_t object, word = 0;
 
 	*ret_add = *ret_field = 0;
 	if (!s->objects)
 		return in_cage(s, v);
+	*ret_field = memory_read(s->memory, v, &word, sizeof(word)) ? objects_class(s->objects, word) : 0;
+	if (*ret_field)
+		return true;
 	object = objects_at(s->objects, v, ret_field);
 	*ret_add = (int)(int64_t)(object - v);
 	return object;

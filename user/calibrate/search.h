@@ -18,12 +18,13 @@
 struct known {
 	const char *text[KNOWN_MAX];
 	size_t nr;
+	uint8_t kind;	/* KIND_WTF_WEBKIT: they are kept so and in no other way; 0: in one that needs no telling */
 };
 
 struct found_text {
 	path_t path;
 	uint16_t text;
-	uint8_t kind;	/* KIND_WTF_BLINK or KIND_CSTR */
+	uint8_t kind;	/* KIND_WTF_BLINK, KIND_WTF_WEBKIT or KIND_CSTR */
 };
 
 struct found_value {

@@ -97,6 +97,37 @@ static const char *resolve(const char *function, const char *expr)
 	return text;
 }
 
+/* Two ways to a value: "FIRST, SECOND (NOTE)" of what is left of them. */
+static const char *resolve_both(const char *function, const char *first, const char *second)
+{
+	static char text[512];
+	struct engine_probe p = { .nr_functions = 1, .functions = { (char *)function }, .nr_args = 2 };
+	struct arg_spec args[RECORD_MAX_ARGS];
+	struct symbol_match *m = NULL;
+	struct error err;
+	char note[256], one[128];
+	size_t nr = 0, len = 0;
+
+	if (symbols_find(symbols, &p, &m, &nr, text, sizeof(text)) || nr != 1)
+		fail_msg("%s: %zu found: %s", function, nr, text);
+	for (int i = 0; i < 2; i++) {
+		p.args[i].field = FIELD_URL;
+		assert_int_equal(expr_parse(i ? second : first, image->arch, &p.args[i], &p.members[i], NULL, &err), 0);
+	}
+	symbols_arguments(symbols, &p, m->vaddr, args, &nr, note, sizeof(note));
+	text[0] = '\0';
+	for (size_t i = 0; i < nr; i++) {
+		expr_print(&args[i], image->arch, one, sizeof(one));
+		len += snprintf(text + len, sizeof(text) - len, "%s%s", i ? ", " : "", one);
+	}
+	if (note[0])
+		snprintf(text + len, sizeof(text) - len, " (%s)", note);
+	free(p.members[0]);
+	free(p.members[1]);
+	free(m);
+	return text;
+}
+
 /* x86-64 layouts: the vtable 8, kind 4, id at 16, url at 24, title at 56, area at 88 */
 static void paths(void **state)
 {
@@ -125,6 +156,21 @@ static void paths(void **state)
 	}
 }
 
+/* A definition may give members for builds that have debug information and offsets for those that have none. */
+static void two_ways(void **state)
+{
+	(void)state;
+	assert_true(open_program("O2"));
+	assert_string_equal(resolve_both("Widget::paint", "arg1->document->url.text : cstr", "arg1 *0 *0x20 : cstr"),
+			    "rsi *0 *0x20 : cstr");
+	assert_string_equal(resolve_both("Widget::paint", "arg1->document->url.text : cstr", "arg1 *0 *0x28 : cstr"),
+			    "rsi *0 *0x20 : cstr, rsi *0 *0x28 : cstr");
+	assert_string_equal(resolve_both("Widget::paint", "arg1->nothing", "arg1 *8"), "rsi *8");
+	assert_string_equal(resolve_both("Widget::paint", "arg1->nothing", "arg1->no"),
+			    " (url is not read: Frame has no member 'nothing' with a fixed place in it)");
+	close_program();
+}
+
 static void reasons(void **state)
 {
 	(void)state;
@@ -139,6 +185,10 @@ static void reasons(void **state)
 	assert_string_equal(resolve("Widget::paint", "arg5->x"), "url is not read: no parameter of the function is in that register");
 	close_program();
 	assert_true(open_program("none"));
+	assert_string_equal(resolve_both("Widget::paint", "arg1->document->url.text : cstr", "arg1 *0 *0x20 : cstr"),
+			    "rsi *0 *0x20 : cstr");
+	assert_string_equal(resolve_both("Widget::paint", "arg1->depth", "arg1->parent"),
+			    " (url is not read: there is no debug information to look '->depth' up in)");
 	assert_string_equal(resolve("Widget::paint", "arg1->depth"),
 			    "url is not read: there is no debug information to look '->depth' up in");
 	close_program();
@@ -146,7 +196,7 @@ static void reasons(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(paths), cmocka_unit_test(reasons) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(paths), cmocka_unit_test(two_ways), cmocka_unit_test(reasons) };
 
 	return cmocka_run_group_tests(tests, build, tear_down);
 }

@@ -362,21 +362,38 @@ int symbols_find(struct symbols *s, const struct engine_probe *probe, struct sym
 	return err;
 }
 
+/* Is there an argument of this field? With `same`: this very argument? */
+static bool has_argument(const struct arg_spec *args, size_t nr, const struct arg_spec *spec, bool same)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (args[i].field == spec->field && (!same || !memcmp(&args[i], spec, sizeof(*spec))))
+			return true;
+	return false;
+}
+
 void symbols_arguments(struct symbols *s, const struct engine_probe *probe, uint64_t vaddr,
 		       struct arg_spec ret[RECORD_MAX_ARGS], size_t *ret_nr, char *note, size_t note_size)
 {
+	bool found[RECORD_MAX_ARGS];
+	struct arg_spec spec;
 	char why[256];
 
 	*ret_nr = 0;
 	note[0] = '\0';
 	for (size_t i = 0; i < probe->nr_args; i++) {
-		struct arg_spec *spec = &ret[*ret_nr];
-
-		*spec = probe->args[i];
-		if (!probe->members[i] || elf_symbols_resolve(s->elf, s->image, vaddr, probe->members[i], spec, why, sizeof(why)))
-			++*ret_nr;
-		else if (!note[0])
-			snprintf(note, note_size, "%s is not read: %s", arg_field_name(spec->field) ?: "an argument", why);
+		spec = probe->args[i];
+		found[i] = !probe->members[i] ||
+			   elf_symbols_resolve(s->elf, s->image, vaddr, probe->members[i], &spec, why, sizeof(why));
+		/* members and offsets may lead to the same place */
+		if (found[i] && !has_argument(ret, *ret_nr, &spec, true))
+			ret[(*ret_nr)++] = spec;
+	}
+	for (size_t i = 0; i < probe->nr_args && !note[0]; i++) {
+		spec = probe->args[i];
+		if (found[i] || has_argument(ret, *ret_nr, &spec, false))
+			continue;
+		elf_symbols_resolve(s->elf, s->image, vaddr, probe->members[i], &spec, why, sizeof(why));
+		snprintf(note, note_size, "%s is not read: %s", arg_field_name(spec.field) ?: "an argument", why);
 	}
 }
 

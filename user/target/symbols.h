@@ -61,7 +61,8 @@ int symbols_find(struct symbols *s, const struct engine_probe *probe, struct sym
 
 /*
  * The arguments of a probe at the function at vaddr: those of its definition, with member paths looked up in debug
- * information. Those that can't be are left out; `note` then says why the first was, else it is empty.
+ * information. Those that can't be, and those that are equal to one before, are left out; `note` says why the first was of
+ * which there is no other way, else it is empty.
  */
 void symbols_arguments(struct symbols *s, const struct engine_probe *probe, uint64_t vaddr,
 		       struct arg_spec ret[RECORD_MAX_ARGS], size_t *ret_nr, char *note, size_t note_size);

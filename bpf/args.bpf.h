@@ -410,6 +410,7 @@ static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
 
 #include "v8.bpf.h"
 #include "selector.bpf.h"
+#include "libcss.bpf.h"
 
 static __always_inline bool read_pair(struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
 {
@@ -468,6 +469,8 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 		if (!run_steps(t, a, spec, 1))
 			return 0;
 		return arg_selector(t, a, p + SELECTOR_BYTES * (__u32)a->value, spec->aux);
+	case KIND_LIBCSS_SELECTOR:
+		return arg_libcss_selector(t, a, p);
 	}
 	return 0;
 }

@@ -83,10 +83,10 @@ struct selector_part {
 
 /* The selector being read. */
 struct selector_reading {
-	__u64 p;		/* its array of simple selectors */
+	__u64 p;		/* its array of simple selectors, or the next compound */
 	__u64 layout;
 	__u32 nr;		/* of them */
-	__u32 bits, first;	/* of the last one */
+	__u32 bits, first;	/* of the last one; or the number of the next one in its compound */
 	__u32 at;		/* the next one to be put down */
 	__u32 max, len;		/* bytes of the text */
 	bool whole, cut;

@@ -59,23 +59,29 @@ static __noinline void selector_dots(struct selector_walk *w)
 	selector_put(w, '.');
 }
 
-/* An 8-bit name of the engine's table of names: those have a hash above their flags. */
-static __always_inline bool selector_name(struct selector_walk *w, __u64 impl)
+/* `n` characters at `p`, as many of them as there is room for. */
+static __always_inline bool selector_chars(struct selector_walk *w, __u64 p, __u32 n)
 {
-	__u32 h[3] = {}, n, room = w->t->selector.max - w->t->selector.len;
+	__u32 room = w->t->selector.max - w->t->selector.len;
 
-	if (!read_small(w->a, h, sizeof(h), impl) || !(h[2] & 1) || !(h[2] >> 8) || !h[1] || h[1] > SELECTOR_MAX_NAME)
-		return false;
-	n = h[1];
 	if (n > room) {
 		n = room;
 		w->t->selector.cut = true;
 	}
 	barrier_var(n);
-	if (n > SELECTOR_MAX_NAME || (n && read_bytes(w->t, w->a->at + w->t->selector.len, n, impl + 12, false)))
+	if (n > SELECTOR_MAX_NAME || (n && read_bytes(w->t, w->a->at + w->t->selector.len, n, p, false)))
 		return false;
 	w->t->selector.len += n;
 	return true;
+}
+
+/* An 8-bit name of the engine's table of names: those have a hash above their flags. */
+static __always_inline bool selector_name(struct selector_walk *w, __u64 impl)
+{
+	__u32 h[3] = {};
+
+	return read_small(w->a, h, sizeof(h), impl) && h[2] & 1 && h[2] >> 8 && h[1] && h[1] <= SELECTOR_MAX_NAME &&
+	       selector_chars(w, impl + 12, h[1]);
 }
 
 /* One simple selector. */
@@ -155,12 +161,9 @@ static long selector_step(__u64 i, struct selector_walk *w)
 	return 0;
 }
 
-/* The selector at `p`. */
-static __noinline bool arg_selector(struct thread *t, struct arg_ctx *a, __u64 p, __u64 layout)
+/* Begins with the selector at `p`; false: there is no room for its text. */
+static __always_inline bool selector_begin(struct thread *t, struct arg_ctx *a, __u64 p, __u64 layout)
 {
-	struct selector_walk w = { .t = t, .a = a };
-	__u32 last;
-
 	t->selector.p = p;
 	t->selector.layout = layout;
 	t->selector.nr = 0;
@@ -168,7 +171,16 @@ static __noinline bool arg_selector(struct thread *t, struct arg_ctx *a, __u64 p
 	t->selector.len = 0;
 	t->selector.whole = false;
 	t->selector.cut = false;
-	if (!t->selector.max)
+	return t->selector.max;
+}
+
+/* The selector at `p`. */
+static __noinline bool arg_selector(struct thread *t, struct arg_ctx *a, __u64 p, __u64 layout)
+{
+	struct selector_walk w = { .t = t, .a = a };
+	__u32 last;
+
+	if (!selector_begin(t, a, p, layout))
 		return false;
 	bpf_loop(SELECTOR_PARTS, selector_gather, &w, 0);
 	last = t->selector.nr - 1;

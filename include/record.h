@@ -229,6 +229,7 @@ enum arg_kind {
 	KIND_CONST = 13,	/* the constant `aux`: nothing is read */
 	KIND_BLINK_SELECTOR = 14,	/* array of simple selectors at p, from the one whose index the second chain tells; laid
 					 * out as `aux` says (selector_layout.h) */
+	KIND_LIBCSS_SELECTOR = 15,	/* libcss's struct css_selector at p */
 };
 
 struct arg_step {

@@ -23,6 +23,7 @@ static const char *const good[][2] = {
 	{ "rsi neg", NULL }, { "rdi ~0x78<<1", NULL }, { "rdi *8 [24.u32=0] *8 : cstr", "rdi *8 [0x18.u32=0] *8 : cstr" },
 	{ "rdi [ -8 != 3 ]", "rdi [-8.u64!=3]" },
 	{ "rsi ~0 +0x18 : blink-selector[rsi *4.u32 &0x1fff]{--t*#.:e-aa 17 18 0x18}", NULL },
+	{ "arg1 : libcss-selector(64)", "rsi : libcss-selector(64)" },
 	{ "rsi : blink-selector[rdx]{- 0  0 0}(64)", "rsi : blink-selector[rdx]{- 0 0 0}(64)" },
 };
 
@@ -106,7 +107,7 @@ static const struct { const char *text; size_t column; const char *what; } bad[]
 	{ "rdi : chars8[rsi +1 +1 +1 +1 +1]", 30, "at most 4 steps" }, { "12 34", 4, "neither" },
 	{ "rdi [8]", 7, "'='" }, { "rdi [8=256]", 8, "out of range" }, { "rdi [8=1", 9, "']'" }, { "rdi []", 6, "a number" },
 	{ "rdi ~8<<9", 9, "out of range" }, { "rdi negate", 5, "neither" }, { "rdi : chars8[rsi->n]", 17, "offset" },
-	{ "rdi : blink-selector", 21, "'['" }, { "rdi : blink-selector[rsi]", 26, "layout" },
+	{ "rdi : libcss-selector[rsi]", 22, "'['" }, { "rdi : blink-selector", 21, "'['" }, { "rdi : blink-selector[rsi]", 26, "layout" },
 	{ "rdi : blink-selector[rsi]{-x 1 1 8}", 28, "layout" }, { "rdi : blink-selector[rsi]{- 32 1 8}", 29, "layout" },
 	{ "rdi : blink-selector[rsi]{- 1 1 9}", 34, "layout" }, { "rdi : blink-selector[rsi]{- 1 1 8", 34, "layout" },
 	{ "rdi : blink-selector[rsi]{-----------------", 43, "layout" },

@@ -29,7 +29,8 @@ static const struct engine_word kind_words[] = {
 	{ "int", KIND_INT }, { "cstr", KIND_CSTR }, { "cstr16", KIND_CSTR16 }, { "chars8", KIND_PTR_LEN8 },
 	{ "chars16", KIND_PTR_LEN16 }, { "std-string", KIND_STD_STRING }, { "libcxx-string", KIND_LIBCXX_STRING },
 	{ "wtf-blink", KIND_WTF_BLINK }, { "wtf-webkit", KIND_WTF_WEBKIT }, { "ns-cstring", KIND_NS_CSTRING },
-	{ "ns-string", KIND_NS_STRING }, { "v8-string", KIND_V8_STRING }, { "blink-selector", KIND_BLINK_SELECTOR }, { NULL, 0 },
+	{ "ns-string", KIND_NS_STRING }, { "v8-string", KIND_V8_STRING }, { "blink-selector", KIND_BLINK_SELECTOR },
+	{ "libcss-selector", KIND_LIBCSS_SELECTOR }, { NULL, 0 },
 };
 
 static const struct engine_word load_words[] = {
@@ -368,7 +369,7 @@ static int parse_all(struct parser *p, struct arg_spec *ret, char **ret_member)
 			if (!ret->kind)
 				return fail_at(p, p->at, "'%.*s' is no kind of value; int, cstr, cstr16, chars8[…], "
 					       "chars16[…], std-string, libcxx-string, wtf-blink, wtf-webkit, ns-cstring, "
-					       "ns-string, v8-string and blink-selector[…] are", n, p->at);
+					       "ns-string, v8-string, blink-selector[…] and libcss-selector are", n, p->at);
 			p->at += n;
 			err = parse_kind_tail(p, ret);
 		}

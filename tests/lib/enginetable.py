@@ -48,8 +48,9 @@ class Table:
             return
         for check, result in cell["checks"].items():
             known["checks"][check] = stronger(known["checks"].get(check, result), result)
-        numbers = [sum(c[n] is not None for n in ("recorded", "reported")) for c in (known, cell)]
-        if numbers[1] > numbers[0]:  # of as many numbers the first stay
+        # more numbers count, then those without reservations; of equals the first stay
+        worth = [(sum(c[n] is not None for n in ("recorded", "reported")), not c["reason"]) for c in (known, cell)]
+        if worth[1] > worth[0]:
             known.update(recorded=cell["recorded"], reported=cell["reported"], reason=cell["reason"])
 
     def wanted(self, key):
@@ -61,9 +62,11 @@ class Table:
         return CHECKS[key[1]] + [c for c in ALLOWED if c in cell["checks"] and c not in CHECKS[key[1]]]
 
     def unsettled(self):
-        """["engine TYPE: what is open"]: no note, unequal numbers, or a check that is wrong or was never made."""
+        """["engine TYPE: what is open"], of the engines that were tested: no note, unequal numbers, or a check that is wrong
+        or was never made."""
         open_ends = []
-        for key in ((e, t) for e in ENGINES for t in TYPES):
+        tested = [e for e in ENGINES if any(key[0] == e for key in self.cells)]
+        for key in ((e, t) for e in tested for t in TYPES):
             cell = self.cells.get(key)
             if cell is None:
                 problems = ["not run"]

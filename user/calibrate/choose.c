@@ -149,16 +149,24 @@ static const struct candidate *best(const struct candidates *all, uint64_t wante
 	return ret;
 }
 
-/* Every page's, of each kind of sheet or script that was seen at all? */
+/* Every page's, of each kind of sheet or script that was seen at all? Pages before the first one at which a search came upon
+ * this way don't count. */
 static bool is_complete(const struct candidate *c, uint64_t wanted, const struct call_log *log, const struct choose_texts *t)
 {
-	uint64_t all = 0;
+	uint64_t all = 0, since = 0;
+	int phases = 0;
 
+	for (size_t i = 0; i < LOG_PHASES; i++) {
+		if (since || (c->seen & t->of_phase[i]))
+			since |= t->of_phase[i];
+		phases += (c->seen & t->of_phase[i]) != 0;
+	}
 	for (size_t i = 0; i < CHOOSE_MAX_FILES; i++)
-		all |= t->of_file[i] & c->seen ? t->of_file[i] : 0;
-	/* it is right at few calls: nothing that lies before an object, or beside it on the stack, may have a part in it */
-	return c->seen && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again &&
-	       path_is_straight(c->path, log->stack_regs);
+		all |= t->of_file[i] & c->seen ? t->of_file[i] & since : 0;
+	/* it is right at few calls: nothing that lies before an object, or beside it on the stack, may have a part in it, and it must
+	 * do no harm at the others */
+	return phases >= MIN_PHASES && c->seen == all && !(all & ~wanted) && !c->wrong && !c->again &&
+	       path_is_straight(c->path, log->stack_regs) && log_is_sure(log, c->path, c->kind);
 }
 
 /* The best of those that lead to nothing where the call is about something that has no URL of its own. */
@@ -175,6 +183,36 @@ static const struct candidate *best_complete(const struct candidates *all, uint6
 			ret = c;
 	}
 	return ret;
+}
+
+/* Are they of one page, as far as pages can be told from each other? */
+static bool of_one_page(const struct choose_texts *t, unsigned int a, unsigned int b)
+{
+	for (size_t i = 0; i < LOG_PHASES && t->doc_of[a] < 0 && t->doc_of[b] < 0; i++)
+		if (t->of_phase[i] >> a & t->of_phase[i] >> b & 1)
+			return true;
+	return t->doc_of[a] >= 0 && t->doc_of[a] == t->doc_of[b];
+}
+
+static int text_by(const struct log_hit *hit, const struct candidate *c)
+{
+	for (size_t i = 0; i < hit->nr_texts; i++)
+		if (hit->texts[i].path == c->path && hit->texts[i].kind == c->kind)
+			return hit->texts[i].text;
+	return -1;
+}
+
+/* Wherever a sheet or script is met, does the other way lead to the document that it is of? */
+static bool is_document_of(const struct candidate *document, const struct candidate *own, const struct call_log *log,
+			   const struct choose_texts *t)
+{
+	for (size_t i = 0; i < log->nr_hits; i++) {
+		int file = text_by(&log->hits[i], own), doc = file < 0 ? -1 : text_by(&log->hits[i], document);
+
+		if (file >= 0 && (doc < 0 || !of_one_page(t, file, doc)))
+			return false;
+	}
+	return true;
 }
 
 static void add_argument(struct site_entry *e, path_t path, uint8_t field, uint8_t kind)
@@ -221,20 +259,22 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 		      struct frame_facts *facts)
 {
 	uint64_t others = choose_others(t, log->site->probe->type);
-	const struct candidate *url, *document;
+	const struct candidate *url, *document, *own = NULL;
 	struct candidates all;
 
 	if (collect(log, t, &all))
 		return -ENOMEM;
 	document = best(&all, t->documents, log, t, last_step);
 	url = others ? best(&all, t->documents | others, log, t, last_step) : document;
-	if (url && others && count(url->seen & others) < MIN_OTHERS) {
-		/* what has a URL of its own shows that, anything else its document's if all have one */
-		const struct candidate *own = best_complete(&all, others, log, t, last_step);
-
+	if (others && (url ? count(url->seen & others) < MIN_OTHERS : log->known_objects)) {
+		/* what has a URL of its own shows that, anything else its document's */
+		own = best_complete(&all, others, log, t, last_step);
 		if (own)
 			take_url(log, t, own, e);
-		url = own && document && document->right == log->nr_hits ? document : NULL;
+		url = own && document && is_document_of(document, own, log, t) ? document : NULL;
+		/* the browser calls it for itself, too: a document seems to be there, and has nothing to do with that */
+		if (own && !url)
+			document = own;
 	}
 	if (url)
 		take_url(log, t, url, e);

@@ -9,6 +9,7 @@
 
 #define MIN_FUNCTIONS 2	/* that must agree on it */
 #define MIN_DOCUMENTS 2	/* of them shown at the same time */
+#define FRAME_STEPS 2	/* that lead from a document to its frame */
 
 /* An object that one path leads to for each document; 0: that document wasn't met. */
 struct identity {
@@ -40,7 +41,7 @@ static bool read_identity(const struct frame_facts *f, const struct choose_texts
 	for (size_t h = 0; h < f->log->nr_hits; h++) {
 		const struct log_hit *hit = &f->log->hits[h];
 
-		if (!hit->values || docs[h] < 0)
+		if (path >= hit->nr_values || docs[h] < 0)
 			continue;
 		if (!hit->values[path] || (ret->of_doc[docs[h]] && ret->of_doc[docs[h]] != hit->values[path]))
 			return false;
@@ -143,8 +144,6 @@ static bool agrees(const struct identity *i, const struct identity *frame)
 
 static void take_frame(struct frame_facts *f, const struct identity *i, const struct choose_texts *t)
 {
-	if (f->has_frame && !path_is_better(i->path, f->frame, f->log->stack_regs))
-		return;
 	f->has_frame = true;
 	f->frame = i->path;
 	f->documents = nr_docs(i);
@@ -153,17 +152,54 @@ static void take_frame(struct frame_facts *f, const struct identity *i, const st
 		f->calls += f->log->hits[h].values && document_of(f, &f->log->hits[h], t) >= 0;
 }
 
-/* One document proves little, unless the same way was right for several at another function: at least its end, from the
- * document to what is known to be a frame. */
-static void drop_unproven(struct frame_facts *facts, size_t nr, bool known)
+/* Those that are right for several documents need no other proof. */
+static void take_proven(struct frame_facts *facts, const struct identities *all, const struct identity *frame,
+			const struct choose_texts *t)
 {
-	for (size_t i = 0; i < nr; i++) {
-		bool proven = facts[i].documents >= MIN_DOCUMENTS;
+	for (size_t i = 0; i < all->nr; i++) {
+		struct frame_facts *f = &facts[all->i[i].probe];
+		size_t docs = nr_docs(&all->i[i]);
 
-		for (size_t k = 0; k < nr && !proven; k++)
-			proven = facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS &&
-				 (facts[k].frame == facts[i].frame || (known && path_ends_alike(facts[k].frame, facts[i].frame, 2)));
-		facts[i].has_frame &= proven;
+		if (docs >= MIN_DOCUMENTS && agrees(&all->i[i], frame) &&
+		    (!f->has_frame || docs > f->documents ||
+		     (docs == f->documents && path_is_better(all->i[i].path, f->frame, f->log->stack_regs))))
+			take_frame(f, &all->i[i], t);
+	}
+}
+
+/* The same way, or where frames are known: at least its end, from the document to the frame. */
+static bool is_as_elsewhere(path_t path, bool known, const struct frame_facts *facts, size_t nr)
+{
+	for (size_t k = 0; k < nr; k++)
+		if (facts[k].has_frame && facts[k].documents >= MIN_DOCUMENTS &&
+		    (facts[k].frame == path || (known && path_ends_alike(facts[k].frame, path, FRAME_STEPS))))
+			return true;
+	return false;
+}
+
+/* Does it pass through the document whose URL the function's calls lead to? */
+static bool is_by_document(const struct frame_facts *f, path_t path)
+{
+	size_t nr = path_steps(path);
+
+	return nr >= FRAME_STEPS && path_begins(f->document, path, nr - FRAME_STEPS);
+}
+
+/* One document proves little: what leads from it to its frame elsewhere has to do so here, too. Of several such ways, the
+ * likeliest; any other may be one of chance, however short it is. */
+static void take_alike(struct frame_facts *facts, size_t nr, const struct identities *all, const struct identity *frame,
+		       const struct choose_texts *t)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		struct frame_facts *f = &facts[all->i[i].probe];
+		path_t path = all->i[i].path;
+		bool by = is_by_document(f, path), had = f->has_frame && is_by_document(f, f->frame);
+
+		if ((f->has_frame && f->documents >= MIN_DOCUMENTS) || !agrees(&all->i[i], frame) ||
+		    !is_as_elsewhere(path, frame->field, facts, nr))
+			continue;
+		if (!f->has_frame || (by != had ? by : path_is_better(path, f->frame, f->log->stack_regs)))
+			take_frame(f, &all->i[i], t);
 	}
 }
 
@@ -200,10 +236,10 @@ int frame_find(struct frame_facts *facts, size_t nr, size_t reference, const str
 	if (!rc && all.nr) {
 		qsort(all.i, all.nr, sizeof(*all.i), by_objects);
 		frame = most_shared(&all, t, FIELD_FRAME);
-		for (size_t i = 0; frame && i < all.nr; i++)
-			if (agrees(&all.i[i], frame))
-				take_frame(&facts[all.i[i].probe], &all.i[i], t);
-		drop_unproven(facts, nr, frame && frame->field);
+		if (frame) {
+			take_proven(facts, &all, frame, t);
+			take_alike(facts, nr, &all, frame, t);
+		}
 		find_owners(facts, reference, &all, t);
 	}
 	free(all.i);

@@ -7,7 +7,8 @@
 #include "target/arch.h"
 #include "target/process.h"
 
-#define HITS_STRANGE 40		/* of a function and page, besides those that count: the browser has some of its own */
+#define HITS_STRANGE 40		/* of a function and page, besides those that count: the browser has some of its own, and
+				 * there may be a document anywhere near them */
 #define CAGE_TRIES 500		/* looks for a cage: processes that have none may come first */
 
 /* Others have documents of the browser's own, and nothing that is known. */
@@ -100,7 +101,7 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 	rc = log_call(&r->logs[hit->site], &s, r->phase, r->together && (s.cage || s.objects));
 	if (rc < 0)
 		r->failed = error_set(r->err, ERR_OTHER, rc, "out of memory");
-	else if (!rc && r->strange[hit->site]++ < HITS_STRANGE)
+	else if (rc < 2 && r->strange[hit->site]++ < HITS_STRANGE)
 		snoop_again(r->snoop, hit->site);
 }
 

@@ -8,8 +8,9 @@
 #define MAX_SEARCHES 2	/* of a phase: they are dear */
 #define MAX_WANTED 5	/* where a call may be about more than a document, and not every one is */
 #define MAX_VAIN 3
-#define MAX_DEEP 4	/* what is found may stand there by chance */
+#define MAX_DEEP 8	/* what is found may stand there by chance */
 #define MAX_DEEP_VAIN 4
+#define MAX_DEFINES 6
 
 static int by_path(const void *a, const void *b)
 {
@@ -40,41 +41,72 @@ static int learn(struct call_log *log, const struct found *f)
 	if (!all)
 		return -ENOMEM;
 	log->known = all;
-	if (f->nr_texts)
-		memcpy(all + log->nr_known, f->texts, f->nr_texts * sizeof(*all));
+	for (size_t i = 0; i < f->nr_texts; i++)
+		all[log->nr_known + i] = (struct found_text){ f->texts[i].path, WAY_SURE, f->texts[i].kind };
 	if (total)
 		qsort(all, total, sizeof(*all), by_path);
+	/* of the same way, what is known of it comes first */
+	for (size_t i = 1; i < total; i++)
+		if (!by_path(&all[i - 1], &all[i]) && all[i].text == WAY_UNSURE)
+			all[i - 1].text = WAY_UNSURE;
 	log->nr_known = unique(all, total);
 	return 0;
 }
 
-static int follow_known(const struct call_log *log, const struct subject *s, struct found *ret)
+bool log_is_sure(const struct call_log *log, path_t path, uint8_t kind)
+{
+	const struct found_text wanted = { .path = path, .kind = kind };
+	const struct found_text *way = log->nr_known ? bsearch(&wanted, log->known, log->nr_known, sizeof(wanted), by_path) : NULL;
+
+	return way && way->text == WAY_SURE;
+}
+
+static int follow_known(struct call_log *log, const struct subject *s, struct found *ret)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < log->nr_known && !rc; i++) {
 		int text = path_text(s, log->known[i].path, log->known[i].kind);
 
+		if (text == PATH_WRONG)
+			log->known[i].text = WAY_UNSURE;
 		if (text >= 0)
 			rc = found_add_text(ret, log->known[i].path, text, log->known[i].kind);
 	}
 	return rc;
 }
 
-/* The first call whose values are looked at decides which paths there are. */
-static int keep_values(struct call_log *log, struct log_hit *hit, const struct found *f)
+static int by_number(const void *a, const void *b)
 {
-	log->paths = malloc((f->nr_values + 1) * sizeof(*log->paths));
-	log->path_fields = malloc(f->nr_values + 1);
-	hit->values = malloc((f->nr_values + 1) * sizeof(*hit->values));
-	if (!log->paths || !log->path_fields || !hit->values)
+	const path_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Adds the ways to identities that aren't known yet: earlier calls weren't tried with those. */
+static int learn_values(struct call_log *log, const struct found *f)
+{
+	size_t had = log->nr_paths, total = had + f->nr_values;
+	path_t *paths = realloc(log->paths, (total + 1) * sizeof(*paths)), *sorted = malloc((had + 1) * sizeof(*sorted));
+	uint8_t *fields = realloc(log->path_fields, total + 1);
+
+	log->paths = paths ?: log->paths;
+	log->path_fields = fields ?: log->path_fields;
+	if (!paths || !fields || !sorted) {
+		free(sorted);
 		return -ENOMEM;
-	for (size_t i = 0; i < f->nr_values; i++) {
-		log->paths[i] = f->values[i].path;
-		log->path_fields[i] = f->values[i].field;
-		hit->values[i] = f->values[i].value;
 	}
-	log->nr_paths = f->nr_values;
+	if (had) {
+		memcpy(sorted, paths, had * sizeof(*sorted));
+		qsort(sorted, had, sizeof(*sorted), by_number);
+	}
+	for (size_t i = 0; i < f->nr_values; i++) {
+		if (had && bsearch(&f->values[i].path, sorted, had, sizeof(*sorted), by_number))
+			continue;
+		paths[log->nr_paths] = f->values[i].path;
+		fields[log->nr_paths++] = f->values[i].field;
+	}
+	free(sorted);
 	return 0;
 }
 
@@ -83,38 +115,63 @@ static int follow_values(const struct call_log *log, const struct subject *s, st
 	hit->values = calloc(log->nr_paths + 1, sizeof(*hit->values));
 	if (!hit->values)
 		return -ENOMEM;
+	hit->nr_values = log->nr_paths;
 	for (size_t i = 0; i < log->nr_paths; i++)
 		if (!path_identity(s, log->paths[i], &hit->values[i]))
 			hit->values[i] = 0;
 	return 0;
 }
 
-static bool leads_to(const struct found *f, uint64_t texts)
+static uint64_t texts_of(const struct found *f)
 {
+	uint64_t bits = 0;
+
 	for (size_t i = 0; i < f->nr_texts; i++)
-		if (texts >> f->texts[i].text & 1)
-			return true;
-	return false;
+		bits |= 1ull << f->texts[i].text;
+	return bits;
+}
+
+/* Is a call worth a search for ways to identities? The first one is; where objects are known, so is one that leads to texts
+ * that no such call has led to: a browser calls some functions for itself as well, and those may come first. */
+static bool defines(const struct call_log *log, const struct subject *s, const struct found *f, unsigned int phase)
+{
+	if (log->defines)
+		return s->objects && log->defines < MAX_DEFINES && (texts_of(f) & ~log->defined);
+	return f->nr_texts || log->vain[phase] < MAX_VAIN;
+}
+
+/* Adds what a search finds to the texts that known ways lead to: some of those may be longer than it looks. */
+static int search_more(struct call_log *log, const struct subject *s, bool values, bool deep, uint64_t wanted, struct found *f)
+{
+	struct found more;
+	int rc = search_all(s, values, deep, &more);
+
+	for (size_t i = 0; !rc && i < more.nr_texts; i++)
+		if (wanted >> more.texts[i].text & 1)
+			rc = found_add_text(f, more.texts[i].path, more.texts[i].text, more.texts[i].kind);
+	if (!rc && f->nr_texts) {
+		qsort(f->texts, f->nr_texts, sizeof(*f->texts), by_path);
+		f->nr_texts = unique(f->texts, f->nr_texts);
+	}
+	free(f->values);
+	f->values = more.values;
+	f->nr_values = more.nr_values;
+	f->cap_values = more.cap_values;
+	more.values = NULL;
+	found_free(&more);
+	return rc ?: learn(log, f);
 }
 
 /* What a call is about may be farther away than the document that it belongs to. */
 static int search_deep(struct call_log *log, const struct subject *s, unsigned int phase, struct found *f)
 {
-	struct found far;
 	int rc;
 
 	if (!s->objects || !s->wanted || !f->nr_texts || log->deep[phase] >= MAX_DEEP || log->deep_vain[phase] >= MAX_DEEP_VAIN)
 		return 0;
-	rc = search_all(s, false, true, &far);
-	for (size_t i = 0; !rc && i < far.nr_texts; i++)
-		if (s->wanted >> far.texts[i].text & 1)
-			rc = found_add_text(f, far.texts[i].path, far.texts[i].text, far.texts[i].kind);
-	found_free(&far);
-	(leads_to(f, s->wanted) ? log->deep : log->deep_vain)[phase]++;
-	/* the ways that were known are among those found */
-	qsort(f->texts, f->nr_texts, sizeof(*f->texts), by_path);
-	f->nr_texts = unique(f->texts, f->nr_texts);
-	return rc ?: learn(log, f);
+	rc = search_more(log, s, false, true, s->wanted, f);
+	(texts_of(f) & s->wanted ? log->deep : log->deep_vain)[phase]++;
+	return rc;
 }
 
 /* Is everything to be searched, or do the ways suffice that were found before, and led to these texts? */
@@ -128,20 +185,22 @@ static bool is_worth_searching(const struct call_log *log, const struct subject 
 int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values)
 {
 	struct log_hit *hit = &log->hits[log->nr_hits];
-	bool define = values && !log->paths;
 	struct found f = { 0 };
+	bool define, about;
 	int rc;
 
 	if (log->nr_hits == LOG_MAX_HITS || phase >= LOG_PHASES)
 		return 0;
 	rc = follow_known(log, s, &f);
-	define &= f.nr_texts || log->vain[phase] < MAX_VAIN;
+	define = values && defines(log, s, &f, phase);
 	if (!rc && (define || is_worth_searching(log, s, phase, &f))) {
-		found_free(&f);
-		rc = search_all(s, define, false, &f);
+		rc = search_more(log, s, define, false, UINT64_MAX, &f);
 		(f.nr_texts ? log->searches : log->vain)[phase]++;
-		if (!rc)
-			rc = learn(log, &f);
+	}
+	if (!rc && define && f.nr_texts) {
+		log->defines++;
+		log->defined |= texts_of(&f);
+		rc = learn_values(log, &f);
 	}
 	if (!rc)
 		rc = search_deep(log, s, phase, &f);
@@ -153,14 +212,13 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 	log->stack_regs |= s->stack_regs;
 	log->known_objects |= s->objects != NULL;
 	*hit = (struct log_hit){ .phase = phase, .texts = f.texts, .nr_texts = f.nr_texts };
-	f.texts = NULL;
 	log->nr_hits++;
-	if (!rc && define)
-		rc = keep_values(log, hit, &f);
-	else if (!rc && values && log->paths)
+	if (!rc && values && log->defines)
 		rc = follow_values(log, s, hit);
+	about = !s->wanted || (texts_of(&f) & s->wanted);
+	f.texts = NULL;
 	found_free(&f);
-	return rc ?: 1;
+	return rc ?: 1 + about;
 }
 
 void log_free(struct call_log *log)

@@ -49,8 +49,18 @@ path_t path_parent(path_t p)
 	return (p & ~(path_t)0xe0) | (path_t)(nr - 1) << 5;
 }
 
-/* What speaks against a path, and in *ret_reach the sum of its offsets, their signs left aside. */
-static unsigned int path_doubts(path_t p, uint32_t stack_regs, unsigned int *ret_reach)
+unsigned int path_reach(path_t p)
+{
+	unsigned int reach = 0;
+	bool caged;
+
+	for (size_t i = 0; i < path_steps(p); i++)
+		reach += abs(path_step_at(p, i, &caged));
+	return reach;
+}
+
+/* What speaks against a path. */
+static unsigned int path_doubts(path_t p, uint32_t stack_regs)
 {
 	bool caged, stack = stack_regs >> (p & 31) & 1;
 	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack ? 3 : 0);
@@ -59,20 +69,15 @@ static unsigned int path_doubts(path_t p, uint32_t stack_regs, unsigned int *ret
 	if (stack && path_steps(p) && path_step_at(p, 0, &caged) >= STACK_OBJECT)
 		doubts += 2 * PATH_MAX_STEPS;
 
-	*ret_reach = 0;
-	for (size_t i = 0; i < path_steps(p); i++) {
-		int off = path_step_at(p, i, &caged);
-
-		*ret_reach += abs(off);
-		doubts += off < 0;
-	}
+	for (size_t i = 0; i < path_steps(p); i++)
+		doubts += path_step_at(p, i, &caged) < 0;
 	return doubts;
 }
 
 bool path_is_better(path_t a, path_t b, uint32_t stack_regs)
 {
-	unsigned int reach_a, reach_b, doubts_a = path_doubts(a, stack_regs, &reach_a);
-	unsigned int doubts_b = path_doubts(b, stack_regs, &reach_b);
+	unsigned int doubts_a = path_doubts(a, stack_regs), doubts_b = path_doubts(b, stack_regs);
+	unsigned int reach_a = path_reach(a), reach_b = path_reach(b);
 
 	if (doubts_a != doubts_b)
 		return doubts_a < doubts_b;
@@ -111,6 +116,13 @@ bool path_ends_alike(path_t a, path_t b, size_t steps)
 		if (i > na || i > nb || path_step_at(a, na - i, &caged) != path_step_at(b, nb - i, &caged))
 			return false;
 	return path_added(a) == path_added(b);
+}
+
+bool path_begins(path_t a, path_t b, size_t steps)
+{
+	path_t mask = (((path_t)1 << (8 + STEP_BITS * steps)) - 1) & ~(path_t)0xe0;
+
+	return path_steps(a) >= steps && path_steps(b) >= steps && !((a ^ b) & mask);
 }
 
 void path_spec(path_t p, uint8_t field, uint8_t kind, struct arg_spec *ret)

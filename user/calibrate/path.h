@@ -25,10 +25,14 @@ size_t path_steps(path_t path);
 /* Of two paths that lead to the same: few steps, from an early register that does not point into the stack (where what
  * callers have left may stand for a while), not to what lies before an object, and not far into it. */
 bool path_is_better(path_t a, path_t b, uint32_t stack_regs);
+/* The sum of its offsets, their signs left aside. */
+unsigned int path_reach(path_t p);
 /* Offset of the last step that reads a pointer; -1: there is none. */
 int path_last(path_t path);
 /* Are the last steps the same, and what is added? */
 bool path_ends_alike(path_t a, path_t b, size_t steps);
+/* Are the register and so many first steps the same? */
+bool path_begins(path_t a, path_t b, size_t steps);
 /* Does every step read from the object that the one before led to, not from what lies before that, or beside it on the stack? */
 bool path_is_straight(path_t path, uint32_t stack_regs);
 path_t path_parent(path_t path);	/* without its last step */

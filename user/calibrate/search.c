@@ -12,6 +12,8 @@
 #define BASE_STEPS 3
 #define DOCUMENT_WAYS 4	/* from one register to one document that are gone on with */
 #define MAX_TEXT 256
+#define PLAUSIBLE_TEXT 32	/* characters that have to be some */
+#define WTF_BLINK_CHARS 12	/* into a StringImpl of Blink */
 
 struct node {
 	path_t path;
@@ -119,23 +121,44 @@ static int text_at(const struct subject *s, uint64_t v, uint8_t *ret_kind)
 	return -1;
 }
 
-static bool follow(const struct subject *s, path_t p, uint64_t *ret)
+/* False: a step can't be read, is null or no pointer; *ret_v is that, or what stands at the end. */
+static bool follow(const struct subject *s, path_t p, uint64_t *ret_v)
 {
-	uint64_t v = s->regs[p & 31];
-
+	*ret_v = s->regs[p & 31];
 	for (size_t i = 0; i < path_steps(p); i++) {
+		uint64_t at = *ret_v;
 		bool caged;
 		int off = path_step_at(p, i, &caged);
 		int32_t half = 0;
 
-		if (caged ? !memory_read(s->memory, v + off, &half, 4) : !memory_read(s->memory, v + off, &v, 8))
+		*ret_v = UINT64_MAX;
+		if (caged ? !memory_read(s->memory, at + off, &half, 4) : !memory_read(s->memory, at + off, ret_v, 8))
 			return false;
 		if (caged)
-			v = decompress(s, half);
-		if (!is_pointer(s, v))
+			*ret_v = decompress(s, half);
+		if (!is_pointer(s, *ret_v))
 			return false;
 	}
-	*ret = v;
+	return true;
+}
+
+/* Does a text begin here that may be a URL? */
+static bool is_text(const struct subject *s, uint64_t v, uint8_t kind)
+{
+	struct { uint32_t references, length; uint64_t data; } impl = { 0, PLAUSIBLE_TEXT, 0 };
+	char text[PLAUSIBLE_TEXT] = "";
+
+	if (kind != KIND_CSTR && !memory_read(s->memory, v, &impl, sizeof(impl)))
+		return false;
+	if (impl.length > PLAUSIBLE_TEXT)
+		impl.length = PLAUSIBLE_TEXT;
+	v = kind == KIND_WTF_WEBKIT ? impl.data : kind == KIND_WTF_BLINK ? v + WTF_BLINK_CHARS : v;
+	if (impl.length && (kind == KIND_CSTR ? !memory_window(s->memory, v, text, impl.length) :
+			    !memory_read_any(s->memory, v, text, impl.length)))
+		return false;
+	for (size_t i = 0; i < impl.length && (text[i] || kind != KIND_CSTR); i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
 	return true;
 }
 
@@ -169,9 +192,14 @@ int path_text(const struct subject *s, path_t p, uint8_t kind)
 {
 	uint8_t got = 0;
 	uint64_t v;
-	int text = follow(s, p, &v) ? text_at(s, v, &got) : -1;
+	int text;
 
-	return got == kind ? text : -1;
+	if (!follow(s, p, &v))
+		return v ? PATH_WRONG : PATH_OTHER;
+	text = text_at(s, v, &got);
+	if (text >= 0 && got == kind)
+		return text;
+	return is_text(s, v, kind) ? PATH_OTHER : PATH_WRONG;
 }
 
 static int level_add(struct level *l, path_t path, uint64_t addr, bool caged)
@@ -284,6 +312,23 @@ static void thin_out(struct level *l, size_t keep)
 	l->nr = nr;
 }
 
+static int by_reach(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+	unsigned int reach_x = path_reach(x->path), reach_y = path_reach(y->path);
+
+	if (reach_x != reach_y)
+		return reach_x < reach_y ? -1 : 1;
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+/* The likeliest ways first: what is behind them may not have room for all. */
+static void put_near_first(struct level *l)
+{
+	if (l->nr)
+		qsort(l->n, l->nr, sizeof(*l->n), by_reach);
+}
+
 /* Ways to documents among what one object's words led to. */
 static int join_documents(const struct node *way, const struct found *one, struct level *ret)
 {
@@ -354,8 +399,10 @@ int search_all(const struct subject *s, bool values, bool deep, struct found *re
 	for (int d = 0; d + 1 < BASE_STEPS; d++)
 		for (size_t i = 0; i < levels[d].nr && !rc; i++)
 			rc = expand(s, &levels[d].n[i], values, &levels[d + 1], ret);
-	if (deep)
+	if (deep) {
 		thin_out(&levels[BASE_STEPS - 1], 1);
+		put_near_first(&levels[BASE_STEPS - 1]);
+	}
 	if (!rc && (s->objects || deep))
 		rc = expand_beyond(s, &levels[BASE_STEPS - 1], deep, &beyond);
 	if (!rc)

@@ -63,7 +63,9 @@ int found_add_value(struct found *f, path_t path, uint64_t value, uint8_t field)
 
 /* The identity that a path leads to; false if a step can't be read or is null, or if no known object stands there. */
 bool path_identity(const struct subject *s, path_t path, uint64_t *ret);
-/* The known text that stands there as `kind`, or -1. */
+/* The known text that stands there as `kind`; PATH_OTHER: another one, or a pointer on the way is null; PATH_WRONG: no text. */
+#define PATH_OTHER (-1)
+#define PATH_WRONG (-2)
 int path_text(const struct subject *s, path_t path, uint8_t kind);
 
 #endif

@@ -14,6 +14,7 @@
 
 enum libcss_type {	/* css_selector_type; behind an attribute its operators */
 	LIBCSS_ELEMENT, LIBCSS_CLASS, LIBCSS_ID, LIBCSS_PSEUDO_CLASS, LIBCSS_PSEUDO_ELEMENT, LIBCSS_ATTRIBUTE, LIBCSS_EQUAL,
+	LIBCSS_LAST = LIBCSS_EQUAL + 5,
 };
 
 struct libcss_simple {
@@ -146,6 +147,10 @@ static __always_inline void libcss_put(struct selector_walk *w, const struct lib
 	/* each compound begins with an element type, which is * where the sheet names none */
 	if (type == LIBCSS_ELEMENT && LIBCSS_NEXT(s->bits) && !negated && libcss_is_universal(w, s->name))
 		return;
+	if (type > LIBCSS_LAST) {
+		selector_dots(w);
+		return;
+	}
 	if (negated)
 		libcss_not(w);
 	libcss_mark(w, type);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """calibrate on the installed WebKitGTK, named by its library or by a program that uses it, then a recording of a page that it
 doesn't know: a timeline per frame, which remains when the iframe is removed, and every event of a document, sheet or script
-with the right URL."""
-import glob, json, os, signal, subprocess, time
+with the right URL. Of what WebKit's inspector tells, calls are as many."""
+import glob, json, os, re, signal, subprocess, time
 
 import calibrated
 import desktop
@@ -18,12 +18,14 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".m
 # the listener that removes the iframe is none of the page's scripts
 REMOVE = """onload="steps++; const wait = setInterval(() => { if (document.title != 'done') return; clearInterval(wait);
 	document.getElementById('inner').remove(); setTimeout(() => { new Image().src = 'removed'; }, 200); }, 20)\""""
+REPORTED = ["Document::resolveStyle", "JSEventListener::handleEvent", "LocalFrameViewLayoutContext::performLayout",
+            "ScriptElement::executeClassicScript"]
 URLS = ["DOCUMENT_PARSING", "CSS_PARSING", "SCRIPT_THREAD_EVALUATION", "STYLE_RECALCULATION", "REFLOW", "LAYOUT", "PAINT"]
 
 
 def pages():
     files = {}
-    for path in glob.glob(os.path.join(HERE, "pages", "*")):
+    for path in glob.glob(os.path.join(HERE, "pages", "*.*")):
         text = open(path).read().replace('onload="steps++"', REMOVE)
         files["/" + os.path.basename(path)] = TYPES[os.path.splitext(path)[1]], text
     return files
@@ -60,6 +62,15 @@ def interrupted(tap, binary, env, tmp):
         tap.ok(displays and not gone, "nor its display", "%s, still there %s" % (displays, gone))
 
 
+def check_counts(tap, path):
+    """The file's numbers are the inspector's."""
+    text = open(path).read()
+    counts = re.findall(r"^\[(.*)\]\n(?:(?!\[).*\n)*?calls = (\d+)\nreported = (\d+)$", text, re.M)
+    tap.ok(sorted(name for name, _, _ in counts) == REPORTED, "what the inspector's timeline has was compared", counts)
+    tap.ok(all(calls == reported and int(calls) > 10 for _, calls, reported in counts), "and is equal", counts)
+    tap.ok("dropped" not in text, "no function is another")
+
+
 def main():
     tap = Tap()
     if not tap.ready("calibrate", not webkit.missing(), webkit.missing()):
@@ -79,6 +90,7 @@ def main():
         tap.ok(glob.glob("/tmp/.X*-lock") == locks, "not even a display's lock")
         sites = glob.glob(cache + "/builds/*.sites")
         tap.ok(len(sites) == 1, "one file in the cache", sites)
+        check_counts(tap, sites[0])
         p = calibrate(FRAMESCOPE, env)
         tap.ok(p.returncode == 8 and "no engine that is known" in p.stderr, "a program that uses no engine is refused", p.stderr)
 

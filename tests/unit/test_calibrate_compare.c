@@ -255,7 +255,7 @@ static void test_kept(void **state)
 
 /* --- reading a Chrome trace --- */
 
-static int read_text(const char *text, struct report *r)
+static int read_text_as(const struct reporter *reporter, const char *text, struct report *r)
 {
 	int fd = memfd_create("trace", MFD_CLOEXEC), rc;
 
@@ -263,9 +263,14 @@ static int read_text(const char *text, struct report *r)
 	report_want(r, "Layout");
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	rc = reporter_chrome.read(fd, r);
+	rc = reporter->read(fd, r);
 	close(fd);
 	return rc;
+}
+
+static int read_text(const char *text, struct report *r)
+{
+	return read_text_as(&reporter_chrome, text, r);
 }
 
 static void test_trace(void **state)
@@ -313,12 +318,84 @@ static void test_damaged_trace(void **state)
 	report_free(&r);
 }
 
+static void test_timeline(void **state)
+{
+	struct report r;
+
+	(void)state;
+	assert_int_equal(read_text_as(&reporter_webkit,
+		"{\"received\":3000000000,\"record\":{\"type\":\"RenderingFrame\",\"startTime\":0.5,\"endTime\":0.9,\"children\":["
+		"{\"type\":\"Layout\",\"startTime\":0.6,\"endTime\":0.7},{\"type\":\"Layout\",\"startTime\":0.8},"
+		"{\"type\":\"Layout\",\"startTime\":0.8,\"endTime\":0.7},{\"type\":\"Layout\",\"startTime\":-1,\"endTime\":1}]}}\n"
+		"{\"received\":3000000000,\"record\":{\"type\":\"Layout\",\"startTime\":1,\"endTime\":1.5,\"children\":7}}\n"
+		"{\"whole\": true}\n", &r), 0);
+	assert_int_equal(r.nr, 2);
+	assert_int_equal(r.v[0].begin_ns, 600000000);
+	assert_int_equal(r.v[0].end_ns, 700000000);
+	assert_int_equal(r.v[1].end_ns, 1500000000);
+	assert_int_equal(r.latest_ns, 1500000000);
+	report_free(&r);
+	/* cut off, and no JSON at all */
+	assert_int_equal(read_text_as(&reporter_webkit, "{\"received\":1,\"record\":{\"type\":\"Layout\"}}\n", &r), -EINVAL);
+	report_free(&r);
+	assert_int_equal(read_text_as(&reporter_webkit, "{\"received\":1,\"rec", &r), -EINVAL);
+	report_free(&r);
+	assert_int_equal(read_text_as(&reporter_webkit, "", &r), -EINVAL);
+	report_free(&r);
+}
+
+/* Records in records without end would exhaust the stack. */
+static void test_deep_timeline(void **state)
+{
+	static char text[4096] = "{\"record\":";
+	struct report r;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		strcat(text, "{\"children\":[");
+	strcat(text, "1");
+	for (int i = 0; i < 100; i++)
+		strcat(text, "]}");
+	strcat(text, "}\n{\"whole\":true}\n");
+	assert_int_equal(read_text_as(&reporter_webkit, text, &r), -EINVAL);
+	report_free(&r);
+}
+
+/* Events that began to count 250 ms after the calls' clock did. */
+static void test_shift(void **state)
+{
+	struct fixture f;
+	int64_t shift;
+	int rc;
+
+	(void)state;
+	set_up(&f);
+	site(&f, 0, 0);
+	site(&f, 1, 1);
+	for (int i = 0; i < 10; i++) {
+		call(&f, 0, 0, 300 + 25 * i + i * i, 301 + 25 * i + i * i);
+		event(&f, 0, 0, 50.1 + 25 * i + i * i, 50.9 + 25 * i + i * i);
+	}
+	call(&f, 1, 0, 410, 410.2);
+	event(&f, 1, 0, 160.05, 160.15);
+	/* and one that is in no call */
+	event(&f, 1, 0, 170, 170.1);
+	assert_true(compare_shift(&f.c, 260 * MS, 50 * MS, &shift, &rc));
+	assert_int_equal(rc, 0);
+	assert_in_range(shift, 249.9 * MS, 250.1 * MS);
+	/* it can't be later than that, nor so much earlier */
+	assert_false(compare_shift(&f.c, 200 * MS, MS, &shift, &rc));
+	f.c.nr_events = 0;
+	assert_false(compare_shift(&f.c, 260 * MS, 50 * MS, &shift, &rc));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal), cmocka_unit_test(test_dropped), cmocka_unit_test(test_not_compared),
 		cmocka_unit_test(test_shared_name), cmocka_unit_test(test_candidates), cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_kept), cmocka_unit_test(test_trace), cmocka_unit_test(test_damaged_trace),
+		cmocka_unit_test(test_timeline), cmocka_unit_test(test_deep_timeline), cmocka_unit_test(test_shift),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

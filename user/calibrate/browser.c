@@ -76,9 +76,9 @@ static int write_prefs(const char *profile, const char *const *prefs)
 static void run_browser(const struct browser_start *what, const char *display, int in, int out)
 {
 	char home[PATH_MAX + 8], config[PATH_MAX + 24], cache[PATH_MAX + 24], tmp[PATH_MAX + 8], profile[PATH_MAX + 32];
-	char libraries[PATH_MAX + 24], screen[32];
+	char libraries[PATH_MAX + 24], screen[32], inspector[64];
 	const char *env[MAX_LIST] = { "PATH=/usr/bin:/bin", "LANG=C.UTF-8", home, config, cache, tmp, display[0] ? screen : NULL };
-	const char *own_libraries[] = { libraries, NULL };
+	const char *own_libraries[] = { libraries, NULL }, *inspectors[] = { inspector, NULL };
 	const char *args[MAX_LIST] = { what->copy->binary }, *last[] = { what->url, NULL };
 	const struct private_copy *copy = what->copy;
 	char report[PATH_MAX + 16];
@@ -99,6 +99,9 @@ static void run_browser(const struct browser_start *what, const char *display, i
 		append(args, what->reporter->args, report);
 		append(env, what->reporter->env, report);
 	}
+	snprintf(inspector, sizeof(inspector), "%s=127.0.0.1:%u", what->reporter ? what->reporter->inspector : "", what->port);
+	if (what->reporter && what->reporter->inspector)
+		append(env, inspectors, "");
 	append(args, last, "");
 	/* out of the way of 3 and 4 first */
 	in = fcntl(in, F_DUPFD, 10);

@@ -18,6 +18,7 @@ struct browser_start {
 	const struct private_copy *copy;
 	const struct browser_kind *kind;
 	const struct reporter *reporter;	/* NULL: no report is wanted */
+	uint16_t port;		/* of 127.0.0.1, for the reporter's inspector */
 	const char *url;	/* of what is shown first */
 };
 

@@ -332,6 +332,7 @@ int calibrate_build(const struct calibrate_options *opt, struct build_calibratio
 		r.objects = objects_new();
 		rc = r.memory && r.objects ? run_browser(&r) : error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	}
+	inspector_stop(&r.inspector);
 	calls_close(r.calls);
 	snoop_close(r.snoop);
 	browser_stop(r.browser);

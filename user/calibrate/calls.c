@@ -13,6 +13,7 @@
 #include "capture/capture.h"
 
 #define THREADS_NS 500000000ull	/* how often new threads are looked for */
+#define SHIFT_NS 50000000ull	/* the fastest of all reports is not longer on its way */
 #define MARGIN_NS 50000000ull	/* at both ends, where a call may have begun or end outside */
 
 struct recorded_calls {
@@ -194,11 +195,33 @@ static int take_calls(const struct recorded_calls *c, const struct calls_site *s
 	return rc;
 }
 
-static int take_events(const struct recorded_calls *c, const struct report *r, struct comparison *cmp)
+/* Of one thread that isn't told, since a moment that isn't told. */
+static int take_timeline(const struct report *r, struct comparison *cmp)
+{
+	int64_t shift = 0;
+	int rc;
+
+	for (size_t i = 0; i < cmp->nr_calls; i++)
+		cmp->calls[i].tid = 0;
+	for (size_t i = 0; i < r->nr; i++)
+		cmp->events[cmp->nr_events++] = (struct compared_event){ r->v[i].begin_ns, r->v[i].end_ns, 0, r->v[i].name };
+	if (!compare_shift(cmp, r->latest_ns, SHIFT_NS, &shift, &rc))
+		shift = r->latest_ns;
+	for (size_t i = 0; i < cmp->nr_events; i++) {
+		cmp->events[i].begin_ns += shift;
+		cmp->events[i].end_ns += shift;
+	}
+	return rc;
+}
+
+static int take_events(const struct recorded_calls *c, const struct reporter *reporter, const struct report *r,
+		       struct comparison *cmp)
 {
 	cmp->events = calloc(r->nr + 1, sizeof(*cmp->events));
 	if (!cmp->events)
 		return -ENOMEM;
+	if (reporter->own_clock)
+		return take_timeline(r, cmp);
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct reported_event *e = &r->v[i];
 		uint32_t tid = threads_outer(&c->threads, e->pid, e->tid);
@@ -272,7 +295,7 @@ int calls_compare(const struct recorded_calls *c, const struct reporter *reporte
 		rc = read_report(reporter, path, &r, err);
 	if (!rc)
 		rc = take_calls(c, sites, nr, &cmp, err);
-	if (!rc && (take_events(c, &r, &cmp) || compare_calls(&cmp)))
+	if (!rc && (take_events(c, reporter, &r, &cmp) || compare_calls(&cmp)))
 		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr && !rc; i++) {
 		ret[i] = (struct calls_verdict){ cmp.sites[i].verdict, cmp.sites[i].calls, cmp.sites[i].events, "" };

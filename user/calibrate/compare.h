@@ -57,6 +57,11 @@ struct comparison {
 	const uint8_t *open_names;	/* by name, as many as are used; may be NULL */
 };
 
+/*
+ * Where events have a clock of their own: what has to be added to their times, so that as many as possible lie in a call of a site
+ * of their name. At most `latest`, and not more than `within` less. False: no event lies in any.
+ */
+bool compare_shift(const struct comparison *c, int64_t latest, uint64_t within, int64_t *ret, int *ret_rc);
 /* 0 or -ENOMEM. */
 int compare_calls(struct comparison *c);
 

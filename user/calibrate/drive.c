@@ -186,10 +186,24 @@ static void show(struct run *r, const struct page *page, unsigned int phase)
 	hits_budget(r, 0);
 }
 
+/* The page's timeline, until it is stopped. Without one there is no report, which is found out when it is read. */
+static void start_inspector(struct run *r, uint16_t port)
+{
+	char report[PATH_MAX + 16];
+	bool gone = browser_report_path(&r->copy, report, sizeof(report));
+
+	if (!gone)
+		r->failed = inspector_start(port, r->copy.uid, r->copy.gid, report, &r->inspector, r->err);
+	while (!r->failed && !gone && !inspector_runs(&r->inspector, &gone))
+		json_decref(pump(r));
+}
+
 int drive_start(struct run *r, const struct reporter *reporter, int (*started)(struct run *r))
 {
 	char url[TEXT_MAX] = "about:blank";
-	struct browser_start what = { .copy = &r->copy, .kind = r->kind, .reporter = reporter, .url = url };
+	bool inspected = reporter && reporter->inspector;
+	struct browser_start what = { .copy = &r->copy, .kind = r->kind, .reporter = reporter, .url = url,
+				      .port = inspected ? inspector_port() : 0 };
 
 	if (!r->kind->pipe)
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/" PAGE_START ".html", r->pages.port);
@@ -198,6 +212,8 @@ int drive_start(struct run *r, const struct reporter *reporter, int (*started)(s
 		r->failed = started(r);
 	if (!r->failed)
 		wait_started(r);
+	if (!r->failed && inspected)
+		start_inspector(r, what.port);
 	return r->failed;
 }
 
@@ -241,6 +257,8 @@ bool drive_blank(struct run *r)
 
 bool drive_end(struct run *r)
 {
+	if (r->reporter->inspector)
+		return inspector_stop(&r->inspector);
 	browser_send(r->browser, NULL, "Browser.close", NULL);
 	while (!browser_has_ended(r->browser, TICK_MS)) {
 		if (*r->opt->stop)

@@ -126,8 +126,11 @@ static void on_gone(struct evhttp_connection *c, void *arg)
 /* A page is done: its name goes to us, and it waits. */
 static void on_done(struct server *s, struct evhttp_request *r, const char *name)
 {
-	if (s->waiting)
+	/* of a browser that has been ended, whose connection closes now that something is written to it */
+	if (s->waiting) {
+		evhttp_connection_set_closecb(evhttp_request_get_connection(s->waiting), NULL, NULL);
 		evhttp_send_error(s->waiting, HTTP_NOTFOUND, NULL);
+	}
 	s->waiting = r;
 	evhttp_connection_set_closecb(evhttp_request_get_connection(r), on_gone, s);
 	if (send(s->fd, name, strlen(name), MSG_NOSIGNAL) < 0)

@@ -45,5 +45,7 @@ void report_free(struct report *r)
 
 const struct reporter *reporter_of(const struct engine *e)
 {
-	return !strcmp(e->name, "blink") ? &reporter_chrome : NULL;
+	if (!strcmp(e->name, "blink"))
+		return &reporter_chrome;
+	return !strcmp(e->name, "webkit") ? &reporter_webkit : NULL;
 }

@@ -14,7 +14,7 @@
 #define REPORT_NAME_MAX 200	/* bytes, as an anchor's text */
 
 struct reported_event {
-	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC */
+	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC, or the reporter's own clock */
 	uint32_t pid, tid;		/* as the browser knows them, in its own pid namespace */
 	uint32_t name;			/* index into the names */
 };
@@ -24,6 +24,7 @@ struct report {
 	size_t nr_names, cap_names;
 	struct reported_event *v;
 	size_t nr, cap;
+	int64_t latest_ns;	/* of an own clock: it began at this moment of CLOCK_MONOTONIC, or earlier */
 };
 
 /* The index of a name, added if it is new; nr_names > index always. UINT32_MAX without memory. */
@@ -39,6 +40,8 @@ struct reporter {
 	uint64_t grain_ns;		/* its times are rounded, by less than this */
 	/* What the browser is started with, up to NULL. One that ends in '=' is followed by the file's path. */
 	const char *const *args, *const *env;
+	const char *inspector;		/* the variable that lets WebKit's inspector be asked (inspector.h); NULL: it writes by itself */
+	bool own_clock;			/* its times are since a moment that it doesn't tell, and its events all of one thread */
 	/* The name of the events that the browser reports for calls of this function, into ret; false: of none. */
 	bool (*name_of)(const struct engine_probe *p, char *ret, size_t size);
 	/* Adds the wanted events of the file, which is hostile. -EINVAL: it is not what it should be, or cut off; -E2BIG,
@@ -49,6 +52,6 @@ struct reporter {
 /* NULL: browsers of this engine aren't known to report anything. */
 const struct reporter *reporter_of(const struct engine *e);
 
-extern const struct reporter reporter_chrome;
+extern const struct reporter reporter_chrome, reporter_webkit;
 
 #endif

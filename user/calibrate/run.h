@@ -8,6 +8,7 @@
 #include "calibrate/build.h"
 #include "calibrate/calls.h"
 #include "calibrate/choose.h"
+#include "calibrate/inspector.h"
 #include "calibrate/pages.h"
 #include "calibrate/snoop.h"
 
@@ -27,6 +28,7 @@ struct run {
 	char module[NAME_MAX + 1];	/* the engine's file, beside the browser's program */
 	struct browser *browser;
 	struct snoop *snoop;
+	struct inspector inspector;
 	const struct reporter *reporter;	/* what the browser says of itself; NULL: nothing */
 	struct recorded_calls *calls;	/* and what our probes see in the same run */
 	struct calls_verdict *verdicts;	/* per log */

@@ -7,6 +7,7 @@
 #define FRAMESCOPE_ARGS_BPF_H
 
 #include "buffer.bpf.h"
+#include "direct.bpf.h"
 #include "regs.bpf.h"
 
 #define ROOM_SMALL 264
@@ -52,8 +53,13 @@ static __always_inline bool fault_in(struct arg_ctx *a, __u64 addr)
 	return true;
 }
 
-static __always_inline bool read_small(struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
+/* `n`: a constant, at most sizeof(t->words). */
+static __always_inline bool read_small(struct thread *t, struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
 {
+	if (can_walk && likely(n <= sizeof(t->words[0]) ? direct_word(t, addr) : direct_words(t, addr))) {
+		__builtin_memcpy(dst, t->words, n);
+		return true;
+	}
 	if (likely(!bpf_probe_read_user(dst, n, (void *)addr)))
 		return true;
 	if (!sleepable || bpf_copy_from_user(dst, n, (void *)addr))
@@ -71,10 +77,10 @@ static __always_inline bool read_caged(struct thread *t, struct arg_ctx *a, __u6
 	__u64 at = a->load_base + a->cage, base = t->cage_base;
 	__s32 v = 0;
 
-	if (!a->cage || !read_small(a, &v, sizeof(v), addr))
+	if (!a->cage || !read_small(t, a, &v, sizeof(v), addr))
 		return false;
 	if (unlikely(!base || t->cage_at != at)) {
-		if (!read_small(a, &base, sizeof(base), at))
+		if (!read_small(t, a, &base, sizeof(base), at))
 			return false;
 		t->cage_at = at;
 		t->cage_base = base;
@@ -112,24 +118,24 @@ static __always_inline bool run_step(struct thread *t, struct arg_ctx *a, const 
 	case STEP_CAGE:
 		return read_caged(t, a, *p + off, s->pad[0] ? s->pad[0] : 3, p);
 	case STEP_LOAD64:
-		ok = read_small(a, &v, 8, *p + off);
+		ok = read_small(t, a, &v, 8, *p + off);
 		break;
 	case STEP_LOADU32:
-		ok = read_small(a, &v, 4, *p + off);
+		ok = read_small(t, a, &v, 4, *p + off);
 		break;
 	case STEP_LOADS32:
-		ok = read_small(a, &v, 4, *p + off);
+		ok = read_small(t, a, &v, 4, *p + off);
 		v = (__s64)(__s32)v;
 		break;
 	case STEP_LOADU16:
-		ok = read_small(a, &v, 2, *p + off);
+		ok = read_small(t, a, &v, 2, *p + off);
 		break;
 	case STEP_LOADS16:
-		ok = read_small(a, &v, 2, *p + off);
+		ok = read_small(t, a, &v, 2, *p + off);
 		v = (__s64)(__s16)v;
 		break;
 	case STEP_LOADU8:
-		ok = read_small(a, &v, 1, *p + off);
+		ok = read_small(t, a, &v, 1, *p + off);
 		break;
 	default:
 		return false;
@@ -234,13 +240,65 @@ static __always_inline __u32 room_for(struct arg_ctx *a)
 	dst_;						\
 })
 
-static __always_inline long read_to(void *dst, __u32 n, __u64 src, bool may_sleep)
+/* How bytes are read. */
+enum way { WAY_DIRECT, WAY_USER, WAY_SLEEP };
+
+static __always_inline long read_to(void *dst, __u32 n, __u64 src, enum way way)
 {
 	if (!dst)
 		return -1;
-	if (sleepable && may_sleep)
+	if (can_walk && way == WAY_DIRECT)
+		return bpf_probe_read_kernel(dst, n, (void *)src);
+	if (sleepable && way == WAY_SLEEP)
 		return bpf_copy_from_user(dst, n, (void *)src);
 	return bpf_probe_read_user(dst, n, (void *)src);
+}
+
+static __always_inline long read_sized(struct thread *t, __u32 at, __u32 n, __u64 src, enum way way)
+{
+	if (n <= ROOM_SMALL)
+		return read_to(DST(t, at, ROOM_SMALL), n, src, way);
+	if (n <= ROOM_MIDDLE)
+		return read_to(DST(t, at, ROOM_MIDDLE), n, src, way);
+	if (n > ROOM_LARGE)
+		return -1;
+	return read_to(DST(t, at, ROOM_LARGE), n, src, way);
+}
+
+/*
+ * The text at `src` up to its NUL, if that lies in one page and within `max` bytes: its length. More than max: it is
+ * longer; negative: it can't be had in this way.
+ */
+__noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	__u32 room = PAGE_BYTES - (src & (PAGE_BYTES - 1)), n = max + 1;
+	__u64 from, w, zero;
+	__u8 *dst;
+
+	if (!t)
+		return -1;
+	from = direct_address(t->tables, src);
+	dst = DST(t, at + sizeof(struct rec_arg), ROOM_SMALL);
+	if (!from || !dst)
+		return -1;
+	for (__u32 i = 0; i <= ROOM_SMALL - 8; i += 8) {
+		if (i > max)
+			break;
+		if (i + 8 > room)
+			return -1;
+		w = KERNEL_WORD(from + i, r15);
+		zero = (w - ones) & ~w & ones << 7;
+		*(__u64 *)(dst + i) = w;
+		if (!zero)
+			continue;
+		if (!w && !i)
+			return -1;
+		/* bytes up to the first zero one */
+		n = i + (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1;
+		break;
+	}
+	return direct_address(t->tables, src) == from ? n : -1;
 }
 
 /* Up to `n` bytes up to a NUL, the NUL included: the bytes read, or negative. */
@@ -268,16 +326,17 @@ __noinline long read_str(struct thread *t, __u32 at, __u32 n, __u64 src)
 /* Exactly `n` bytes; 0 or negative. */
 __noinline long read_bytes(struct thread *t, __u32 at, __u32 n, __u64 src, bool may_sleep)
 {
+	__u64 from;
+
 	if (!t)
 		return -1;
 	at += sizeof(struct rec_arg);
-	if (n <= ROOM_SMALL)
-		return read_to(DST(t, at, ROOM_SMALL), n, src, may_sleep);
-	if (n <= ROOM_MIDDLE)
-		return read_to(DST(t, at, ROOM_MIDDLE), n, src, may_sleep);
-	if (n > ROOM_LARGE)
-		return -1;
-	return read_to(DST(t, at, ROOM_LARGE), n, src, may_sleep);
+	if (can_walk && !may_sleep && n <= PAGE_BYTES && in_one_page(src, n)) {
+		from = direct_address(t->tables, src);
+		if (from && !read_sized(t, at, n, from, WAY_DIRECT) && direct_address(t->tables, src) == from)
+			return 0;
+	}
+	return read_sized(t, at, n, src, may_sleep ? WAY_SLEEP : WAY_USER);
 }
 
 static __noinline bool arg_cstr(struct thread *t, struct arg_ctx *a, __u64 p)
@@ -288,6 +347,15 @@ static __noinline bool arg_cstr(struct thread *t, struct arg_ctx *a, __u64 p)
 
 	if (!max)
 		return false;
+	if (can_walk) {
+		__u32 most = max < ROOM_SMALL - 8 ? max : ROOM_SMALL - 8;
+
+		n = direct_str(t, a->at, most, p);
+		if (n >= 0 && (n <= most || most == max)) {
+			arg_put(t, a, a->field, n > most ? ENC_UTF8 | ENC_TRUNCATED : ENC_UTF8, n > most ? most : n);
+			return true;
+		}
+	}
 	/* two more than are wanted: one is the NUL, one shows that there was more */
 	n = read_str(t, a->at, max + 2, p);
 	if (unlikely(n < 0)) {
@@ -339,7 +407,7 @@ static __noinline bool arg_libcxx(struct thread *t, struct arg_ctx *a, const str
 {
 	__u64 w[3] = {};
 
-	if (!read_small(a, w, sizeof(w), p))
+	if (!read_small(t, a, w, sizeof(w), p))
 		return false;
 	/* alternate layout: the flag is the top bit of the last byte, which is the size of a short one */
 	if (w[2] >> 63)
@@ -362,11 +430,11 @@ static __noinline bool arg_wtf(struct thread *t, struct arg_ctx *a, __u64 p, boo
 		a->absent = true;
 		return false;
 	}
-	if (!read_small(a, w, 12, p))
+	if (!read_small(t, a, w, 12, p))
 		return false;
 	if (!webkit)
 		return arg_text(t, a, p + 12, w[1], w[2] & 1 ? ENC_LATIN1 : ENC_UTF16);
-	if (!read_small(a, w, sizeof(w), p))
+	if (!read_small(t, a, w, sizeof(w), p))
 		return false;
 	data = w[2] | (__u64)w[3] << 32;
 	return arg_text(t, a, data, w[1], w[4] & 4 ? ENC_LATIN1 : ENC_UTF16);
@@ -412,11 +480,11 @@ static __noinline bool arg_cstr16(struct thread *t, struct arg_ctx *a, __u64 p)
 #include "selector.bpf.h"
 #include "libcss.bpf.h"
 
-static __always_inline bool read_pair(struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
+static __always_inline bool read_pair(struct thread *t, struct arg_ctx *a, __u64 p, __u64 *data, __u64 *len, bool len32)
 {
 	__u64 w[2] = {};
 
-	if (!read_small(a, w, sizeof(w), p))
+	if (!read_small(t, a, w, sizeof(w), p))
 		return false;
 	*data = w[0];
 	*len = len32 ? (__u32)w[1] : w[1];
@@ -452,11 +520,11 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 			return 0;
 		return arg_text(t, a, p, a->value, spec->kind == KIND_PTR_LEN8 ? ENC_UTF8 : ENC_UTF16);
 	case KIND_STD_STRING:
-		return read_pair(a, p, &data, &len, false) && arg_text(t, a, data, len, ENC_UTF8);
+		return read_pair(t, a, p, &data, &len, false) && arg_text(t, a, data, len, ENC_UTF8);
 	case KIND_NS_CSTRING:
-		return read_pair(a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF8);
+		return read_pair(t, a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF8);
 	case KIND_NS_STRING:
-		return read_pair(a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF16);
+		return read_pair(t, a, p, &data, &len, true) && arg_text(t, a, data, len, ENC_UTF16);
 	case KIND_LIBCXX_STRING:
 		return arg_libcxx(t, a, spec, p);
 	case KIND_WTF_BLINK:
@@ -552,14 +620,27 @@ static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 reg)
 /* The one argument of a COOKIE_CSTR probe at offset `at`: where the record ends, or 0 to try the general way. */
 static __always_inline __u32 read_cookie_cstr(struct pt_regs *ctx, struct thread *t, __u64 cookie, __u32 at)
 {
+	__u32 max = COOKIE_MAX(cookie);
 	bool longer = false;
 	struct rec_arg *h;
+	__u64 p;
 	long n;
 
 	if (at > ROOM_END - ROOM_SMALL)
 		return 0;
 	h = (void *)t->buf + at;
-	n = read_short_str((__u8 *)(h + 1), COOKIE_MAX(cookie), arg_register(ctx, COOKIE_REG(cookie)), &longer);
+	p = arg_register(ctx, COOKIE_REG(cookie));
+	n = -1;
+	if (can_walk) {
+		t->tables = tables_of(bpf_get_current_task_btf());
+		n = direct_str(t, at, max, p);
+		if (n > max) {
+			longer = true;
+			n = max;
+		}
+	}
+	if (n < 0)
+		n = read_short_str((__u8 *)(h + 1), max, p, &longer);
 	if (n < 0)
 		return 0;
 	h->field = COOKIE_FIELD(cookie);

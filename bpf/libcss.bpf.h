@@ -34,7 +34,7 @@ static __always_inline void libcss_string(struct selector_walk *w, __u64 p)
 {
 	__u64 n = 0;
 
-	if (!read_small(w->a, &n, sizeof(n), p + 16) || n > SELECTOR_MAX_NAME || !selector_chars(w, p + 40, n))
+	if (!read_small(w->t, w->a, &n, sizeof(n), p + 16) || n > SELECTOR_MAX_NAME || !selector_chars(w, p + 40, n))
 		selector_dots(w);
 }
 
@@ -43,7 +43,7 @@ static __always_inline bool libcss_is_universal(struct selector_walk *w, __u64 p
 	__u64 n = 0;
 	char c = 0;
 
-	return read_small(w->a, &n, sizeof(n), p + 16) && n == 1 && read_small(w->a, &c, 1, p + 40) && c == '*';
+	return read_small(w->t, w->a, &n, sizeof(n), p + 16) && n == 1 && read_small(w->t, w->a, &c, 1, p + 40) && c == '*';
 }
 
 /* A function, for the stack's sake: 512 bytes for all that call each other. */
@@ -165,7 +165,7 @@ static long libcss_gather(__u64 i, struct selector_walk *w)
 {
 	__u64 left = 0;
 
-	if (i >= SELECTOR_PARTS || !read_small(w->a, &left, sizeof(left), w->t->selector.p))
+	if (i >= SELECTOR_PARTS || !read_small(w->t, w->a, &left, sizeof(left), w->t->selector.p))
 		return 1;
 	w->t->selector.parts[i].value = w->t->selector.p;
 	w->t->selector.p = left;
@@ -182,7 +182,7 @@ static long libcss_step(__u64 i, struct selector_walk *w)
 
 	barrier_var(at);
 	if (at >= SELECTOR_PARTS ||
-	    !read_small(w->a, &s, sizeof(s), w->t->selector.parts[at].value + LIBCSS_SIMPLE + sizeof(s) * (__u64)number))
+	    !read_small(w->t, w->a, &s, sizeof(s), w->t->selector.parts[at].value + LIBCSS_SIMPLE + sizeof(s) * (__u64)number))
 		return 1;
 	if (!number && (at + 1 < w->t->selector.nr || !w->t->selector.whole))
 		selector_combinator(w, LIBCSS_RELATION(s.bits));

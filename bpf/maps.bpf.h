@@ -137,6 +137,8 @@ struct thread {
 	volatile __u32 busy;	/* in one of the programs: buf is the program's, even when the thread is preempted */
 	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
 	__u64 sums_below;	/* while they are sent: of which caller */
+	__u64 tables;		/* its process's page tables, while arguments are read; 0: not to be walked */
+	__u64 words[3];		/* of the target's memory, as last read */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];
@@ -234,6 +236,7 @@ const volatile __u32 nr_probes = 1;
 const volatile __u32 ring_bytes = 16 << 20;
 const volatile __u32 buf_full = BUF_FULL;
 const volatile bool sleepable = true;
+const volatile bool can_walk;	/* the kernel has what direct.bpf.h needs */
 const volatile __u32 nr_metrics;
 const volatile __u32 nr_counters;
 const volatile __u32 nr_cpus = 1;
@@ -248,6 +251,7 @@ extern const volatile __u32 nr_probes;
 extern const volatile __u32 ring_bytes;
 extern const volatile __u32 buf_full;
 extern const volatile bool sleepable;
+extern const volatile bool can_walk;
 extern const volatile __u32 nr_metrics;
 extern const volatile __u32 nr_counters;
 extern const volatile __u32 nr_cpus;

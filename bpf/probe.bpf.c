@@ -2,6 +2,7 @@
 /* The probes themselves: a hit becomes a begin or end record of its thread. */
 #define DEFINE_MAPS
 #include "args.bpf.h"
+#include "direct_find.bpf.h"
 #include "stack.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -124,6 +125,7 @@ static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 pr
 	w.a.cage = spec->cage;
 	w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
 	regs_copy(t->regs, ctx, w.a.load_base);
+	t->tables = tables_of(bpf_get_current_task_btf());
 	bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
 	w.a.missed &= ~w.a.have;
 	if (unlikely(w.a.missed)) {
@@ -335,6 +337,7 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 
 		a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
 		regs_copy(t->regs, ctx, a.load_base);
+		t->tables = tables_of(bpf_get_current_task_btf());
 		if (run_steps(t, &a, &spec->args[0], 0))
 			key = a.value;
 	}

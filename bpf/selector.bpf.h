@@ -26,7 +26,7 @@ static long selector_gather(__u64 i, struct selector_walk *w)
 	struct selector_part *part;
 	__u64 raw[2] = {};
 
-	if (i >= SELECTOR_PARTS || !read_small(w->a, raw, sizeof(raw), w->t->selector.p + SELECTOR_BYTES * i))
+	if (i >= SELECTOR_PARTS || !read_small(w->t, w->a, raw, sizeof(raw), w->t->selector.p + SELECTOR_BYTES * i))
 		return 1;
 	part = &w->t->selector.parts[i];
 	part->bits = raw[0];
@@ -80,7 +80,7 @@ static __always_inline bool selector_name(struct selector_walk *w, __u64 impl)
 {
 	__u32 h[3] = {};
 
-	return read_small(w->a, h, sizeof(h), impl) && h[2] & 1 && h[2] >> 8 && h[1] && h[1] <= SELECTOR_MAX_NAME &&
+	return read_small(w->t, w->a, h, sizeof(h), impl) && h[2] & 1 && h[2] >> 8 && h[1] && h[1] <= SELECTOR_MAX_NAME &&
 	       selector_chars(w, impl + 12, h[1]);
 }
 
@@ -112,7 +112,7 @@ static __always_inline int selector_part(struct selector_walk *w, __u32 bits, __
 		return 0;
 	}
 	if ((kind == SELECTOR_TAG || kind == SELECTOR_ATTRIBUTE) && !rare &&
-	    !read_small(w->a, &value, sizeof(value), value + SELECTOR_NAME(w->t->selector.layout)))
+	    !read_small(w->t, w->a, &value, sizeof(value), value + SELECTOR_NAME(w->t->selector.layout)))
 		rare = true;
 	if (kind == SELECTOR_UNKNOWN || rare || !selector_name(w, value))
 		selector_dots(w);

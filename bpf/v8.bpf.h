@@ -34,9 +34,9 @@ static __always_inline bool v8_append(struct v8_walk *w, __u16 type)
 	__u64 from = w->p - 1 + 16;
 	__u32 n = 0, room;
 
-	if ((w->encoding && w->encoding != encoding) || !read_small(w->a, &n, 4, w->p - 1 + 12) || n > 1u << 29)
+	if ((w->encoding && w->encoding != encoding) || !read_small(w->t, w->a, &n, 4, w->p - 1 + 12) || n > 1u << 29)
 		return false;
-	if ((type & V8_KIND) == V8_EXTERNAL && !read_small(w->a, &from, 8, w->p - 1 + 24))
+	if ((type & V8_KIND) == V8_EXTERNAL && !read_small(w->t, w->a, &from, 8, w->p - 1 + 24))
 		return false;
 	if (encoding == ENC_UTF16)
 		n *= 2;
@@ -61,21 +61,21 @@ static long v8_step(__u64 i, struct v8_walk *w)
 	__u16 type = V8_NOT_STRING;
 
 	w->cut = true;	/* unless this comes to a good end */
-	if (!(w->p & 1) || !read_small(w->a, &map, 8, w->p - 1) || !(map & 1) ||
-	    !read_small(w->a, &type, 2, map - 1 + 12) || type >= V8_NOT_STRING)
+	if (!(w->p & 1) || !read_small(w->t, w->a, &map, 8, w->p - 1) || !(map & 1) ||
+	    !read_small(w->t, w->a, &type, 2, map - 1 + 12) || type >= V8_NOT_STRING)
 		return 1;
 	switch (type & V8_KIND) {
 	case V8_CONS:
-		if (!read_small(w->a, &second, 8, w->p - 1 + 24))
+		if (!read_small(w->t, w->a, &second, 8, w->p - 1 + 24))
 			return 1;
 		/* with too many the last one gets lost: the text then ends early */
 		w->lost |= w->t->v8_rest[V8_MAX_REST - 1] != 0;
 		for (int k = V8_MAX_REST - 1; k > 0; k--)
 			w->t->v8_rest[k] = w->t->v8_rest[k - 1];
 		w->t->v8_rest[0] = second;
-		return !read_small(w->a, &w->p, 8, w->p - 1 + 16);
+		return !read_small(w->t, w->a, &w->p, 8, w->p - 1 + 16);
 	case V8_THIN:
-		return !read_small(w->a, &w->p, 8, w->p - 1 + 16);
+		return !read_small(w->t, w->a, &w->p, 8, w->p - 1 + 16);
 	case V8_SEQUENTIAL:
 	case V8_EXTERNAL:
 		break;

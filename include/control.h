@@ -52,7 +52,9 @@ struct control {
 	volatile __u32 twin_tid;	/* our own thread that calls the probed twins (overhead.c), or 0 */
 	volatile __u64 off[RECORD_MAX_PROBES / 64];	/* a bit for each */
 	volatile __u32 cpu;		/* where a target's thread sent records last */
-	__u32 pad;
+	volatile __u32 user_bits;	/* of an address in user space: 47, or 56 with five levels of page tables */
+	volatile __u64 direct_map;	/* where the kernel maps all memory, as direct_map.c has found it; 0: not known */
+	volatile __u64 frame_mask;	/* bits of an entry of a page table that are an address */
 };
 
 #endif

@@ -89,6 +89,7 @@ struct recording_info {
 	const char *metric_names[RECORD_MAX_METRICS];
 	const char *metric_units[RECORD_MAX_METRICS];	/* "count", "ns", "bytes" */
 	uint32_t nr_metrics;
+	bool direct_reads;	/* arguments were read without asking the kernel each time (bpf/direct.bpf.h) */
 	bool truncated;		/* something is missing, for whichever reason of the next four */
 	bool cut_off;		/* the file ends early */
 	bool source_cut;	/* what it was imported from ended early */

@@ -127,8 +127,9 @@ static void print_tables(struct recording *r)
 	const struct recording_process *procs;
 	const struct recording_thread *threads;
 
-	printf("{\"info\":{\"rung\":\"%s\",\"begin\":%llu,\"end\":%llu,\"target_ended\":%d},\"probes\":[", info->rung,
-	       (unsigned long long)info->begin_ns, (unsigned long long)info->end_ns, info->target_ended);
+	printf("{\"info\":{\"rung\":\"%s\",\"begin\":%llu,\"end\":%llu,\"target_ended\":%d,\"direct_reads\":%d},\"probes\":[", info->rung,
+	       (unsigned long long)info->begin_ns, (unsigned long long)info->end_ns, info->target_ended,
+	       info->direct_reads);
 	for (size_t i = 0; i < nr; i++) {
 		const struct probe_stats *s = &p[i].stats;
 

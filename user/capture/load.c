@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "capture/direct_map.h"
 #include "capture/attach.h"
 #include "capture/load.h"
 #include "programs.skel.h"
@@ -122,6 +123,9 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	set_program(s->progs.fs_begin, true, multi, sleepable);
 	set_program(s->progs.fs_exit, true, multi, sleepable);
 	s->rodata->sleepable = sleepable;
+	s->rodata->can_walk = direct_map_possible();
+	bpf_program__set_autoload(s->progs.fs_find_map, s->rodata->can_walk);
+	bpf_program__set_autoload(s->progs.fs_check_map, s->rodata->can_walk);
 	s->rodata->ring_bytes = opt->ring_bytes;
 	if (opt->ring_bytes / 16 < s->rodata->buf_full)
 		s->rodata->buf_full = opt->ring_bytes / 16;
@@ -143,6 +147,8 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 		return rc;
 	}
 	l.ctl = &s->bss->ctl;
+	if (s->rodata->can_walk)
+		direct_map_find(bpf_program__fd(s->progs.fs_find_map), bpf_program__fd(s->progs.fs_check_map), l.ctl);
 	l.ring_fd = bpf_map__fd(s->maps.ring);
 	l.targets_fd = bpf_map__fd(s->maps.targets);
 	l.specs_fd = bpf_map__fd(s->maps.specs);

@@ -31,6 +31,7 @@ static void put_info(struct jsonout *j, const struct session *s)
 	jsonout_text(j, "kernel", i->kernel);
 	jsonout_text(j, "machine", i->machine);
 	jsonout_text(j, "rung", i->rung);
+	jsonout_bool(j, "direct_reads", i->direct_reads);
 	jsonout_text(j, "overhead_source", i->overhead_source);
 	jsonout_u64(j, "target_pid", i->target_pid);
 	jsonout_u64(j, "begin_ns", i->begin_ns);

@@ -71,6 +71,8 @@ static void print_head(const char *path, const struct session *s)
 	if (*info->rung) {
 		printf(", by ");
 		print_safe(info->rung);
+		if (info->direct_reads)
+			printf(" with direct reads");
 	}
 	if (*info->overhead_source) {
 		printf(", overhead: ");

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Memory of all kinds for a profiler that reads a target's: where pages end, are missing, large, a file's, secret, not
+ * touched yet, no memory at all, or another's a moment later.
+ */
+/* cflags: -fno-shrink-wrap -D_GNU_SOURCE -fcf-protection=none */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define probed __attribute__((noinline, noclone, noipa))
+#define PAGE 4096
+#define LARGE (2 << 20)
+
+probed void text(const char *s)
+{
+	__asm__ volatile("" : : "r"(s) : "memory", "rbx");
+}
+
+probed void words(const void *p)
+{
+	__asm__ volatile("" : : "r"(p) : "memory", "rbx");
+}
+
+/* The same, by a name of its own for the test that another thread disturbs. */
+probed void moving(const char *s)
+{
+	__asm__ volatile("" : : "r"(s) : "memory", "rbx");
+}
+
+static void say(const char *s)
+{
+	puts(s);
+	fflush(stdout);
+}
+
+static char *pages(size_t bytes, int fd)
+{
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	return p;
+}
+
+/* Around the end of a page. */
+static void borders(void)
+{
+	char *p = pages(3 * PAGE, -1);
+
+	strcpy(p + PAGE - 5, "last");		/* its NUL is the page's last byte */
+	text(p + PAGE - 5);
+	strcpy(p + PAGE - 4, "over");		/* its NUL is the next one's first */
+	text(p + PAGE - 4);
+	strcpy(p + PAGE - 3, "across the border");
+	text(p + PAGE - 3);
+	strcpy(p + 100, "sixteen letters.");	/* the NUL has a word of zeros to itself */
+	text(p + 100);
+	munmap(p + PAGE, PAGE);
+	strcpy(p + PAGE - 8, "edge");
+	text(p + PAGE - 8);
+	memset(p + PAGE - 8, 'x', 8);		/* runs into the hole */
+	text(p + PAGE - 8);
+	text(p + 2 * PAGE);			/* never touched: empty */
+}
+
+/* The words at p + 0, 4, 2 and the byte at 7. */
+static void numbers(void)
+{
+	char *p = pages(2 * PAGE, -1);
+
+	memcpy(p, "\1\0\0\0\2\0\0\x80", 8);
+	words(p);
+	memset(p + 64, 0, 8);
+	words(p + 64);
+	memcpy(p + PAGE - 8, "\3\0\0\0\4\0\0\5", 8);
+	words(p + PAGE - 8);
+	memcpy(p + PAGE - 4, "\6\0\0\0\7\0\0\x08", 8);
+	words(p + PAGE - 4);
+}
+
+/* Addresses that are no memory of this process, or of nobody. */
+static void nowhere(char *kernel)
+{
+	char *none = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	text(NULL);
+	text((char *)8);
+	text(none);
+	text((char *)(1ull << 47));
+	text((char *)(1ull << 56));
+	text((char *)(1ull << 63));
+	text((char *)0xdead4ead4ead4000ull);
+	text(kernel);
+	text(kernel + (1ull << 30));
+}
+
+static void kinds(const char *file)
+{
+	int fd = open(file, O_RDWR), secret = syscall(447 /* memfd_secret */, 0);
+	char *p = aligned_alloc(LARGE, 2 * LARGE);
+
+	madvise(p, 2 * LARGE, MADV_HUGEPAGE);
+	memset(p, 1, 2 * LARGE);
+	strcpy(p + LARGE + 5000, "on a large page");
+	text(p + LARGE + 5000);
+	p = pages(PAGE, fd);
+	text(p);
+	strcpy(p, "a file's page, changed");
+	text(p);
+	mprotect(p, PAGE, PROT_READ);
+	text(p);
+	mprotect(p, PAGE, PROT_NONE);
+	text(p);
+	if (secret >= 0 && !ftruncate(secret, PAGE)) {
+		p = pages(PAGE, secret);
+		strcpy(p, "hidden from the kernel");
+	} else {
+		p = strdup("no secret memory here");
+	}
+	text(p);
+	p = pages(PAGE, -1);
+	strcpy(p, "before");
+	text(p);
+	if (!fork()) {
+		strcpy(p, "the child's");
+		text(p);
+		_exit(0);
+	}
+	wait(NULL);
+	text(p);
+	munmap(p, PAGE);
+	mmap(p, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	strcpy(p, "after");
+	text(p);
+}
+
+static char *moving_page;
+static volatile int stop;
+
+/* Puts a page of the other letter in the place of the one that is read, and another process's worth of memory between. */
+static void *move(void *arg)
+{
+	(void)arg;
+	for (int i = 0; !stop; i++) {
+		char *p = pages(PAGE, -1);
+
+		memset(p, 'a' + i % 26, 40);
+		mremap(p, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, moving_page);
+		if (i % 8 == 0)
+			madvise(moving_page, PAGE, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+static void disturbed(long n)
+{
+	pthread_t t;
+
+	/* a table of pages of its own, which goes with the last of them */
+	moving_page = (char *)(((uintptr_t)pages(4 * LARGE, -1) + 2 * LARGE) & ~(uintptr_t)(LARGE - 1));
+	if (pthread_create(&t, NULL, move, NULL))
+		return;
+	for (long i = 0; i < n; i++)
+		moving(moving_page);
+	stop = 1;
+	pthread_join(t, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	char line[64];
+
+	if (argc < 2)
+		return 2;
+	say("ready");
+	if (!fgets(line, sizeof(line), stdin))
+		return 1;
+	if (!strcmp(argv[1], "borders"))
+		borders();
+	else if (!strcmp(argv[1], "numbers"))
+		numbers();
+	else if (!strcmp(argv[1], "nowhere") && argc > 2)
+		nowhere((char *)strtoull(argv[2], NULL, 16));
+	else if (!strcmp(argv[1], "kinds") && argc > 2)
+		kinds(argv[2]);
+	else if (!strcmp(argv[1], "disturbed") && argc > 2)
+		disturbed(atol(argv[2]));
+	say("done");
+	return !fgets(line, sizeof(line), stdin);
+}

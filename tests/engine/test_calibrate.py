@@ -12,7 +12,7 @@ from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT = 90 + 30  # what the program promises, and room for the search in the file
+LIMIT = 180 + 30  # when the program gives up, and room for the search in the file
 
 REQUIRED = 9  # functions whose calls must be compared
 

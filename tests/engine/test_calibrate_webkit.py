@@ -13,7 +13,7 @@ from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT = 90 + 30  # what the program promises, and room for the search in the file
+LIMIT = 180 + 30  # when the program gives up, and room for the search in the file
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript"}
 # the listener that removes the iframe is none of the page's scripts
 REMOVE = """onload="steps++; const wait = setInterval(() => { if (document.title != 'done') return; clearInterval(wait);

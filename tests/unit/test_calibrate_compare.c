@@ -18,8 +18,8 @@
 #define MAX 64
 
 struct fixture {
-	struct compared_call calls[MAX];
-	struct compared_event events[MAX];
+	struct compared_span calls[MAX];
+	struct compared_span events[MAX];
 	struct compared_site sites[8];
 	struct comparison c;
 };
@@ -40,12 +40,12 @@ static uint32_t site(struct fixture *f, uint32_t probe, uint32_t name)
 /* Times in milliseconds. */
 static void call(struct fixture *f, uint32_t where, uint32_t tid, double begin, double end)
 {
-	f->calls[f->c.nr_calls++] = (struct compared_call){ begin * MS, end * MS, tid, where };
+	f->calls[f->c.nr_calls++] = (struct compared_span){ begin * MS, end * MS, tid, where };
 }
 
 static void event(struct fixture *f, uint32_t name, uint32_t tid, double begin, double end)
 {
-	f->events[f->c.nr_events++] = (struct compared_event){ begin * MS, end * MS, tid, name };
+	f->events[f->c.nr_events++] = (struct compared_span){ begin * MS, end * MS, tid, name };
 }
 
 static void expect_at(struct fixture *f, uint32_t where, enum compare_verdict verdict, const char *text, int line)
@@ -164,6 +164,63 @@ static void test_shared_name(void **state)
 	f.c.open_names = open_names;
 	assert_int_equal(compare_calls(&f.c), 0);
 	EXPECT(b, COMPARE_EQUAL, "calls 2 = trace 2");
+}
+
+/* An event around each call, as its caller reports it. */
+static void test_around(void **state)
+{
+	struct fixture f;
+	uint32_t a, b, d;
+
+	(void)state;
+	set_up(&f);
+	a = site(&f, 0, 0);
+	b = site(&f, 1, 1);
+	d = site(&f, 2, 2);
+	f.sites[a].how = f.sites[b].how = f.sites[d].how = COMPARE_AROUND;
+	/* recursion: each event has its own call */
+	event(&f, 0, 1, 200, 220);
+	call(&f, a, 1, 201, 219);
+	event(&f, 0, 1, 205, 210);
+	call(&f, a, 1, 206, 209);
+	/* two calls in an event; an event without a call; another thread's call */
+	event(&f, 1, 1, 300, 310);
+	call(&f, b, 1, 301, 302);
+	call(&f, b, 1, 303, 304);
+	event(&f, 2, 1, 400, 410);
+	event(&f, 2, 1, 420, 430);
+	call(&f, d, 1, 401, 402);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_EQUAL, "calls 2 = trace 2");
+	EXPECT(b, COMPARE_DROPPED, "2 calls, 1 of them not within any event of the trace");
+	EXPECT(d, COMPARE_DROPPED, "1 calls, but 1 events of the trace are around none");
+	call(&f, d, 2, 421, 422);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(d, COMPARE_DROPPED, "2 calls, 1 of them not within any event of the trace");
+}
+
+/* A function that reports what it has to do, not that it was called: the events have to be in calls, that is all. */
+static void test_some(void **state)
+{
+	struct fixture f;
+	uint32_t a, b;
+
+	(void)state;
+	set_up(&f);
+	a = site(&f, 0, 0);
+	b = site(&f, 1, 1);
+	f.sites[a].how = f.sites[b].how = COMPARE_SOME;
+	call(&f, a, 1, 200, 210);
+	call(&f, a, 1, 220, 230);
+	event(&f, 0, 1, 201, 202);
+	event(&f, 0, 1, 203, 204);
+	event(&f, 0, 1, 205, 206);
+	call(&f, b, 1, 200, 210);
+	event(&f, 1, 1, 201, 202);
+	event(&f, 1, 1, 211, 212);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(a, COMPARE_NOT, "not one to one: calls 2, each of the trace's 3 in one of them");
+	EXPECT(b, COMPARE_DROPPED, "1 calls, but 1 events of the trace are in none");
 }
 
 static void test_candidates(void **state)
@@ -393,7 +450,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal), cmocka_unit_test(test_dropped), cmocka_unit_test(test_not_compared),
-		cmocka_unit_test(test_shared_name), cmocka_unit_test(test_candidates), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_shared_name), cmocka_unit_test(test_around), cmocka_unit_test(test_some),
+		cmocka_unit_test(test_candidates), cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_kept), cmocka_unit_test(test_trace), cmocka_unit_test(test_damaged_trace),
 		cmocka_unit_test(test_timeline), cmocka_unit_test(test_deep_timeline), cmocka_unit_test(test_shift),
 	};

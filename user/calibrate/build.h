@@ -11,7 +11,7 @@
 #include <signal.h>
 #include "target/site_file_write.h"
 
-#define CALIBRATE_MAX_SECONDS 90
+#define CALIBRATE_MAX_SECONDS 180	/* it gives up then; on a quiet machine it takes a quarter of that */
 
 struct calibrate_options {
 	const char *binary;

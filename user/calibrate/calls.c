@@ -123,7 +123,7 @@ static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_sit
 	return map;
 }
 
-static int add_call(struct comparison *cmp, size_t *cap, const struct compared_call *call)
+static int add_call(struct comparison *cmp, size_t *cap, const struct compared_span *call)
 {
 	if (vec_grow(&cmp->calls, cmp->nr_calls, cap, sizeof(*cmp->calls)))
 		return -ENOMEM;
@@ -135,7 +135,7 @@ static int add_call(struct comparison *cmp, size_t *cap, const struct compared_c
 static void end_marks(struct comparison *cmp, uint32_t site, uint32_t tid, uint64_t now)
 {
 	for (size_t i = cmp->nr_calls; i--;)
-		if (cmp->calls[i].site == site && cmp->calls[i].tid == tid) {
+		if (cmp->calls[i].of == site && cmp->calls[i].tid == tid) {
 			if (cmp->calls[i].end_ns == UINT64_MAX)
 				cmp->calls[i].end_ns = now;
 			return;
@@ -145,7 +145,7 @@ static void end_marks(struct comparison *cmp, uint32_t site, uint32_t tid, uint6
 static int take_record(const struct recorded_calls *c, const struct rec_header *rec, const uint32_t *map, struct comparison *cmp,
 		       size_t *cap)
 {
-	struct compared_call call = { .tid = rec->tid };
+	struct compared_span call = { .tid = rec->tid };
 	size_t rows;
 
 	recording_get_probes(c->recording, &rows);
@@ -154,7 +154,7 @@ static int take_record(const struct recorded_calls *c, const struct rec_header *
 
 		if (end->probe >= rows)
 			return 0;
-		call.site = map[end->probe];
+		call.of = map[end->probe];
 		call.begin_ns = end->begin_ns;
 		call.end_ns = rec->ts_ns;
 	} else if (rec->type == REC_MARK) {
@@ -162,15 +162,15 @@ static int take_record(const struct recorded_calls *c, const struct rec_header *
 
 		if (mark->probe >= rows)
 			return 0;
-		call.site = map[mark->probe];
+		call.of = map[mark->probe];
 		call.begin_ns = rec->ts_ns;
 		call.end_ns = UINT64_MAX;
-		end_marks(cmp, call.site, call.tid, rec->ts_ns);
+		end_marks(cmp, call.of, call.tid, rec->ts_ns);
 	} else {
 		return 0;
 	}
 	/* of a thread that had ended before it was looked at, the events can't be told either */
-	return call.site == UINT32_MAX || !threads_known(&c->threads, rec->tid) ? 0 : add_call(cmp, cap, &call);
+	return call.of == UINT32_MAX || !threads_known(&c->threads, rec->tid) ? 0 : add_call(cmp, cap, &call);
 }
 
 static int take_calls(const struct recorded_calls *c, const struct calls_site *sites, size_t nr, struct comparison *cmp,
@@ -204,7 +204,7 @@ static int take_timeline(const struct report *r, struct comparison *cmp)
 	for (size_t i = 0; i < cmp->nr_calls; i++)
 		cmp->calls[i].tid = 0;
 	for (size_t i = 0; i < r->nr; i++)
-		cmp->events[cmp->nr_events++] = (struct compared_event){ r->v[i].begin_ns, r->v[i].end_ns, 0, r->v[i].name };
+		cmp->events[cmp->nr_events++] = (struct compared_span){ r->v[i].begin_ns, r->v[i].end_ns, 0, r->v[i].name };
 	if (!compare_shift(cmp, r->latest_ns, SHIFT_NS, &shift, &rc))
 		shift = r->latest_ns;
 	for (size_t i = 0; i < cmp->nr_events; i++) {
@@ -227,7 +227,7 @@ static int take_events(const struct recorded_calls *c, const struct reporter *re
 		uint32_t tid = threads_outer(&c->threads, e->pid, e->tid);
 
 		if (tid)
-			cmp->events[cmp->nr_events++] = (struct compared_event){ e->begin_ns, e->end_ns, tid, e->name };
+			cmp->events[cmp->nr_events++] = (struct compared_span){ e->begin_ns, e->end_ns, tid, e->name };
 	}
 	return 0;
 }
@@ -254,12 +254,13 @@ static int name_sites(const struct reporter *reporter, const struct engine *engi
 		      struct report *r, struct comparison *cmp, uint8_t *open_names)
 {
 	char name[REPORT_NAME_MAX + 1];
+	enum compare_how how;
 
 	for (size_t i = 0; i < nr; i++) {
 		cmp->sites[i].probe = sites[i].site->probe - engine->probes;
 		cmp->sites[i].name = COMPARE_NO_NAME;
 		cmp->sites[i].idle = sites[i].idle;
-		if (!reporter->name_of(sites[i].site->probe, name, sizeof(name)))
+		if (!reporter->name_of(sites[i].site->probe, name, sizeof(name), &cmp->sites[i].how))
 			continue;
 		cmp->sites[i].name = report_want(r, name);
 		if (cmp->sites[i].name == UINT32_MAX)
@@ -270,7 +271,7 @@ static int name_sites(const struct reporter *reporter, const struct engine *engi
 
 		for (size_t k = 0; k < nr && !there; k++)
 			there = sites[k].site->probe == &engine->probes[i];
-		if (!there && reporter->name_of(&engine->probes[i], name, sizeof(name)) && report_name(r, name) != UINT32_MAX)
+		if (!there && reporter->name_of(&engine->probes[i], name, sizeof(name), &how) && report_name(r, name) != UINT32_MAX)
 			open_names[report_name(r, name)] = 1;
 	}
 	return 0;

@@ -8,16 +8,20 @@
 
 #define NONE SIZE_MAX
 
-/* Some sites' calls and one name's events, and who has whom. */
+struct spans {
+	const struct compared_span *v;	/* by thread and begin, what begins at the same time by end, the last first */
+	size_t nr;
+};
+
+/* Some sites' calls and one name's events, and which calls have an event. */
 struct pairing {
 	struct comparison *c;
-	struct compared_call *calls;	/* by thread and begin */
-	size_t nr_calls;
-	const struct compared_event *events;	/* the same order */
-	size_t nr_events;
-	size_t *event_of;	/* per call; NONE */
-	size_t *active;		/* calls that have begun and not ended, for the sweep */
-	size_t missing;		/* events of the window in no call */
+	struct compared_span *own;	/* room for the calls */
+	struct spans calls, events;
+	bool *paired;		/* per call */
+	bool *used;		/* per call or event, whichever holds the other */
+	size_t *active;		/* those of them that have begun and not ended, for the sweep */
+	size_t missing;		/* events of the window without a call */
 };
 
 /* How one site fared in a pairing. */
@@ -28,7 +32,7 @@ struct fared {
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct compared_call *x = a, *y = b;
+	const struct compared_span *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -39,34 +43,28 @@ static int by_begin(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct compared_event *x = a, *y = b;
+	const struct compared_span *x = a, *y = b;
 
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+	return x->of != y->of ? (x->of < y->of ? -1 : 1) : by_begin(a, b);
 }
 
-static bool in_window(const struct comparison *c, uint64_t begin_ns, uint64_t end_ns)
+static bool in_window(const struct comparison *c, const struct compared_span *s)
 {
-	return begin_ns >= c->begin_ns && end_ns <= c->end_ns;
+	return s->begin_ns >= c->begin_ns && s->end_ns <= c->end_ns;
 }
 
-/* Of the active calls, the unused one that holds the event, the closest around it: recursion pairs from the outside in, but
- * an event belongs to the innermost function. */
-static size_t closest(const struct pairing *p, size_t nr_active, const struct compared_event *e)
+/* Of the active ones, the one that holds the span, the closest around it: recursion pairs from the outside in, but an
+ * event belongs to the innermost function. */
+static size_t closest(const struct pairing *p, const struct spans *outer, size_t nr_active, const struct compared_span *inner)
 {
 	uint64_t grain = p->c->grain_ns, least = UINT64_MAX;
 	size_t best = NONE;
 
 	for (size_t i = 0; i < nr_active; i++) {
-		const struct compared_call *call = &p->calls[p->active[i]];
-		uint64_t size = call->end_ns - call->begin_ns;
+		const struct compared_span *o = &outer->v[p->active[i]];
+		uint64_t size = o->end_ns - o->begin_ns;
 
-		if (call->end_ns + grain >= e->end_ns && size < least) {
+		if (o->end_ns + grain >= inner->end_ns && size < least) {
 			least = size;
 			best = p->active[i];
 		}
@@ -74,83 +72,100 @@ static size_t closest(const struct pairing *p, size_t nr_active, const struct co
 	return best;
 }
 
-static void pair(struct pairing *p)
+/* Gives each span of `inner` one of `outer`, if not `shared` one for itself, marks that as used, and in `has`, if not NULL,
+ * those that have one. Returns how many of the window have none. */
+static size_t sweep(const struct pairing *p, const struct spans *outer, const struct spans *inner, bool shared, bool *has)
 {
 	uint64_t grain = p->c->grain_ns;
-	size_t next = 0, nr_active = 0;
+	size_t next = 0, nr_active = 0, without = 0;
 
-	for (size_t i = 0; i < p->nr_calls; i++)
-		p->event_of[i] = NONE;
-	p->missing = 0;
-	for (size_t i = 0; i < p->nr_events; i++) {
-		const struct compared_event *e = &p->events[i];
+	memset(p->used, 0, outer->nr * sizeof(*p->used));
+	for (size_t i = 0; i < inner->nr; i++) {
+		const struct compared_span *s = &inner->v[i];
 		size_t kept = 0, best;
 
-		if (!i || e[-1].tid != e->tid) {
+		if (!i || s[-1].tid != s->tid) {
 			nr_active = 0;
-			while (next < p->nr_calls && p->calls[next].tid < e->tid)
+			while (next < outer->nr && outer->v[next].tid < s->tid)
 				next++;
 		}
-		while (next < p->nr_calls && p->calls[next].tid == e->tid && p->calls[next].begin_ns <= e->begin_ns + grain)
+		while (next < outer->nr && outer->v[next].tid == s->tid && outer->v[next].begin_ns <= s->begin_ns + grain)
 			p->active[nr_active++] = next++;
 		for (size_t k = 0; k < nr_active; k++)
-			if (p->event_of[p->active[k]] == NONE && p->calls[p->active[k]].end_ns + grain >= e->begin_ns)
+			if ((shared || !p->used[p->active[k]]) && outer->v[p->active[k]].end_ns + grain >= s->begin_ns)
 				p->active[kept++] = p->active[k];
 		nr_active = kept;
-		best = closest(p, nr_active, e);
+		best = closest(p, outer, nr_active, s);
 		if (best != NONE)
-			p->event_of[best] = i;
-		else
-			p->missing += in_window(p->c, e->begin_ns, e->end_ns);
+			p->used[best] = true;
+		if (has)
+			has[i] = best != NONE;
+		without += best == NONE && in_window(p->c, s);
 	}
+	return without;
+}
+
+static void pair(struct pairing *p, enum compare_how how)
+{
+	if (how != COMPARE_AROUND) {
+		p->missing = sweep(p, &p->calls, &p->events, how == COMPARE_SOME, NULL);
+		memcpy(p->paired, p->used, p->calls.nr * sizeof(*p->paired));
+		return;
+	}
+	sweep(p, &p->events, &p->calls, false, p->paired);
+	p->missing = 0;
+	for (size_t i = 0; i < p->events.nr; i++)
+		p->missing += !p->used[i] && in_window(p->c, &p->events.v[i]);
 }
 
 static int pairing_begin(struct pairing *p, struct comparison *c)
 {
-	*p = (struct pairing){ .c = c, .calls = calloc(c->nr_calls + 1, sizeof(*p->calls)),
-			       .event_of = calloc(c->nr_calls + 1, sizeof(*p->event_of)),
-			       .active = calloc(c->nr_calls + 1, sizeof(*p->active)) };
-	return p->calls && p->event_of && p->active ? 0 : -ENOMEM;
+	size_t most = (c->nr_calls > c->nr_events ? c->nr_calls : c->nr_events) + 1;
+
+	*p = (struct pairing){ .c = c, .own = calloc(c->nr_calls + 1, sizeof(*p->own)), .paired = calloc(most, sizeof(*p->paired)),
+			       .used = calloc(most, sizeof(*p->used)), .active = calloc(most, sizeof(*p->active)) };
+	return p->own && p->paired && p->used && p->active ? 0 : -ENOMEM;
 }
 
 static void pairing_end(struct pairing *p)
 {
-	free(p->calls);
-	free(p->event_of);
+	free(p->own);
+	free(p->paired);
+	free(p->used);
 	free(p->active);
 }
 
 /* Calls of the sites that are chosen. */
 static void take_calls(struct pairing *p, const bool *chosen)
 {
-	p->nr_calls = 0;
+	p->calls = (struct spans){ .v = p->own };
 	for (size_t i = 0; i < p->c->nr_calls; i++)
-		if (chosen[p->c->calls[i].site])
-			p->calls[p->nr_calls++] = p->c->calls[i];
+		if (chosen[p->c->calls[i].of])
+			p->own[p->calls.nr++] = p->c->calls[i];
 }
 
 static void take_events(struct pairing *p, uint32_t name)
 {
-	size_t first = 0;
+	size_t first = 0, nr = 0;
 
-	while (first < p->c->nr_events && p->c->events[first].name < name)
+	while (first < p->c->nr_events && p->c->events[first].of < name)
 		first++;
-	p->events = p->c->events + first;
-	for (p->nr_events = 0; first + p->nr_events < p->c->nr_events && p->events[p->nr_events].name == name;)
-		p->nr_events++;
+	while (first + nr < p->c->nr_events && p->c->events[first + nr].of == name)
+		nr++;
+	p->events = (struct spans){ p->c->events + first, nr };
 }
 
 static struct fared fared(const struct pairing *p, uint32_t site)
 {
 	struct fared f = { 0 };
 
-	for (size_t i = 0; i < p->nr_calls; i++) {
-		const struct compared_call *call = &p->calls[i];
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		const struct compared_span *call = &p->calls.v[i];
 
-		if (call->site != site || !in_window(p->c, call->begin_ns, call->end_ns))
+		if (call->of != site || !in_window(p->c, call))
 			continue;
 		f.calls++;
-		f.events += p->event_of[i] != NONE;
+		f.events += p->paired[i];
 		f.total_ns += call->end_ns - call->begin_ns;
 	}
 	return f;
@@ -172,7 +187,7 @@ static size_t choose(struct pairing *p, uint32_t probe, bool *chosen)
 		memset(chosen, 0, c->nr_sites * sizeof(*chosen));
 		chosen[i] = true;
 		take_calls(p, chosen);
-		pair(p);
+		pair(p, c->sites[i].how);
 		f = fared(p, i);
 		if (!f.calls || f.calls != f.events)
 			continue;
@@ -223,6 +238,34 @@ static bool is_open(const struct comparison *c, uint32_t name)
 	return c->open_names && c->open_names[name];
 }
 
+/* What is wrong with the calls, as far as all are reported; false: nothing. */
+static bool find_fault(const struct comparison *c, struct compared_site *s, size_t missing)
+{
+	const char *where = s->how == COMPARE_AROUND ? "around" : "in";
+
+	if (s->idle && s->calls)
+		snprintf(s->text, sizeof(s->text), "%u calls, but none at all without the %s", s->calls, c->what);
+	else if (!s->calls)
+		snprintf(s->text, sizeof(s->text), "no calls, but %zu events in the %s", missing, c->what);
+	else if (s->how != COMPARE_SOME && s->calls != s->events)
+		snprintf(s->text, sizeof(s->text), "%u calls, %u of them %s any event of the %s", s->calls, s->calls - s->events,
+			 s->how == COMPARE_AROUND ? "not within" : "outside", c->what);
+	else if (missing)
+		snprintf(s->text, sizeof(s->text), "%u calls, but %zu events of the %s are %s none", s->calls, missing, c->what, where);
+	else
+		return false;
+	return true;
+}
+
+static uint32_t events_in_window(const struct pairing *p)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < p->events.nr; i++)
+		nr += in_window(p->c, &p->events.v[i]);
+	return nr;
+}
+
 static void judge(struct comparison *c, const struct pairing *p, size_t site, size_t nr_sharing)
 {
 	struct compared_site *s = &c->sites[site];
@@ -233,28 +276,25 @@ static void judge(struct comparison *c, const struct pairing *p, size_t site, si
 	s->events = f.events;
 	if (!f.calls && !(missing && nr_sharing == 1)) {
 		snprintf(s->text, sizeof(s->text), "not compared: the pages did not call it");
-		return;
-	}
-	s->verdict = f.calls != f.events || missing || s->idle ? COMPARE_DROPPED : COMPARE_EQUAL;
-	if (s->idle && f.calls)
-		snprintf(s->text, sizeof(s->text), "%u calls, but none at all without the %s", f.calls, c->what);
-	else if (!f.calls)
-		snprintf(s->text, sizeof(s->text), "no calls, but %zu events in the %s", missing, c->what);
-	else if (f.calls != f.events)
-		snprintf(s->text, sizeof(s->text), "%u calls, %u of them outside any event of the %s", f.calls, f.calls - f.events, c->what);
-	else if (missing)
-		snprintf(s->text, sizeof(s->text), "%u calls, but %zu events of the %s are in none", f.calls, missing, c->what);
-	else
+	} else if (find_fault(c, s, missing)) {
+		s->verdict = COMPARE_DROPPED;
+	} else if (s->how == COMPARE_SOME) {
+		s->events = events_in_window(p);
+		snprintf(s->text, sizeof(s->text), "not one to one: calls %u, each of the %s's %u in one of them", f.calls, c->what, s->events);
+	} else {
+		s->verdict = COMPARE_EQUAL;
 		snprintf(s->text, sizeof(s->text), "calls %u = %s %u", f.calls, c->what, f.events);
+	}
 }
 
 static void compare_name(struct pairing *p, uint32_t name, bool *chosen)
 {
 	struct comparison *c = p->c;
+	enum compare_how how = COMPARE_INSIDE;
 	size_t nr = 0;
 
 	take_events(p, name);
-	if (!p->nr_events) {
+	if (!p->events.nr) {
 		for (size_t i = 0; i < c->nr_sites; i++)
 			if (c->sites[i].name == name)
 				snprintf(c->sites[i].text, sizeof(c->sites[i].text), "not compared: the %s has no such event", c->what);
@@ -263,10 +303,11 @@ static void compare_name(struct pairing *p, uint32_t name, bool *chosen)
 	settle_candidates(p, name, chosen);
 	for (size_t i = 0; i < c->nr_sites; i++) {
 		chosen[i] = c->sites[i].name == name && c->sites[i].verdict != COMPARE_OTHER;
+		how = chosen[i] ? c->sites[i].how : how;
 		nr += chosen[i];
 	}
 	take_calls(p, chosen);
-	pair(p);
+	pair(p, how);
 	for (size_t i = 0; i < c->nr_sites; i++)
 		if (chosen[i])
 			judge(c, p, i, nr);

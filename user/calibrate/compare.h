@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Compares recorded calls with the events that the browser itself reported in the same run. A function is the right one
- * if each of its calls holds one event of its name on the same thread, and each such event lies in a call of a function
- * that is reported under that name. Plain data in, plain data out.
+ * if each of its calls holds one event of its name on the same thread, or lies in one, and each such event goes with a call
+ * of a function that is reported under that name. Plain data in, plain data out.
  */
 #ifndef FRAMESCOPE_CALIBRATE_COMPARE_H
 #define FRAMESCOPE_CALIBRATE_COMPARE_H
@@ -13,20 +13,22 @@
 
 #define COMPARE_NO_NAME UINT32_MAX
 
-struct compared_call {
+/* A call, or an event that the browser reported. */
+struct compared_span {
 	uint64_t begin_ns, end_ns;
 	uint32_t tid;	/* any numbers, the same for calls and events */
-	uint32_t site;
+	uint32_t of;	/* index of a call's site; name of an event */
 };
 
-struct compared_event {
-	uint64_t begin_ns, end_ns;
-	uint32_t tid;
-	uint32_t name;
+/* Where the events of a function are. */
+enum compare_how {
+	COMPARE_INSIDE = 0,	/* one in each call */
+	COMPARE_AROUND,		/* one around each call */
+	COMPARE_SOME,		/* in calls; not every call has one, and some have several */
 };
 
 enum compare_verdict {
-	COMPARE_NOT = 0,	/* nothing to compare: `text` says why */
+	COMPARE_NOT = 0,	/* nothing to compare, or not all of it: `text` says why */
 	COMPARE_EQUAL,
 	COMPARE_DROPPED,	/* it is not what it is taken for: `text` says why */
 	COMPARE_OTHER,		/* another candidate of its probe is */
@@ -36,6 +38,7 @@ enum compare_verdict {
 struct compared_site {
 	uint32_t probe;	/* the same number: candidates for one probe */
 	uint32_t name;	/* of its events; COMPARE_NO_NAME */
+	enum compare_how how;	/* the same for all sites of a name */
 	bool idle;	/* it wasn't called while the browser reported nothing: if it is now, it serves the reporting */
 	/* found: */
 	enum compare_verdict verdict;
@@ -44,9 +47,9 @@ struct compared_site {
 };
 
 struct comparison {
-	struct compared_call *calls;	/* are sorted */
+	struct compared_span *calls;	/* are sorted */
 	size_t nr_calls;
-	struct compared_event *events;	/* are sorted */
+	struct compared_span *events;	/* are sorted */
 	size_t nr_events;
 	struct compared_site *sites;
 	size_t nr_sites;

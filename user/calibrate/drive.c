@@ -259,7 +259,10 @@ bool drive_end(struct run *r)
 {
 	if (r->reporter->inspector)
 		return inspector_stop(&r->inspector);
-	browser_send(r->browser, NULL, "Browser.close", NULL);
+	if (r->kind->pipe)
+		browser_send(r->browser, NULL, "Browser.close", NULL);
+	else
+		pages_next(&r->pages, PAGE_END);
 	while (!browser_has_ended(r->browser, TICK_MS)) {
 		if (*r->opt->stop)
 			r->failed = error_set(r->err, ERR_OTHER, -EINTR, "stopped before it was done; nothing was written");

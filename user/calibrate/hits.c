@@ -90,7 +90,7 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 	learn_objects(r, hit);
 	s.objects = objects_begin(r->objects, hit->tgid) ? r->objects : NULL;
 	s.wanted = choose_others(&r->texts, r->logs[hit->site].site->probe->type);
-	if (!r->result->cage && r->cage_tries < CAGE_TRIES) {
+	if (r->kind->cage && !r->result->cage && r->cage_tries < CAGE_TRIES) {
 		r->cage_tries++;
 		memory_find_cage(r->memory, &r->result->cage);
 	}

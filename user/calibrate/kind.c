@@ -22,7 +22,8 @@ static const char *const firefox_args[] = { "--headless", "--no-remote", "--prof
 
 static const char *const firefox_env[] = { "MOZ_DISABLE_CONTENT_SANDBOX=1", "MOZ_CRASHREPORTER_DISABLE=1", NULL };
 
-/* Nothing goes out to the network, nothing is asked, nothing is started ahead of time. */
+/* Nothing goes out to the network, nothing is asked, nothing is started ahead of time; a page may close its window, which is
+ * how the browser is told to end. */
 static const char *const firefox_prefs[] = {
 	"\"app.normandy.enabled\", false", "\"app.update.enabled\", false", "\"browser.aboutwelcome.enabled\", false",
 	"\"browser.newtabpage.enabled\", false", "\"browser.region.network.url\", \"\"",
@@ -30,7 +31,8 @@ static const char *const firefox_prefs[] = {
 	"\"browser.safebrowsing.phishing.enabled\", false", "\"browser.search.update\", false",
 	"\"browser.shell.checkDefaultBrowser\", false", "\"browser.startup.homepage_override.mstone\", \"ignore\"",
 	"\"browser.tabs.crashReporting.sendReport\", false", "\"captivedetect.canonicalURL\", \"\"",
-	"\"datareporting.policy.dataSubmissionEnabled\", false", "\"dom.ipc.processPrelaunch.enabled\", false",
+	"\"datareporting.policy.dataSubmissionEnabled\", false", "\"dom.allow_scripts_to_close_windows\", true",
+	"\"dom.ipc.processPrelaunch.enabled\", false",
 	"\"dom.push.connection.enabled\", false", "\"extensions.getAddons.cache.enabled\", false",
 	"\"extensions.systemAddon.update.enabled\", false", "\"extensions.update.enabled\", false",
 	"\"media.gmp-manager.updateEnabled\", false", "\"network.captive-portal-service.enabled\", false",
@@ -49,7 +51,7 @@ static const char *const webkit_env[] = {
 static const char *const none[] = { NULL };
 
 static const struct browser_kind kinds[] = {
-	{ .engine = "blink", .args = chromium_args, .env = none, .pipe = true, .root_navigates = true },
+	{ .engine = "blink", .args = chromium_args, .env = none, .pipe = true, .root_navigates = true, .cage = true },
 	{ .engine = "gecko", .args = firefox_args, .env = firefox_env, .prefs = firefox_prefs, .from_start = true },
 	{ .engine = "webkit", .args = none, .env = webkit_env, .program = "MiniBrowser", .text = KIND_WTF_WEBKIT, .display = true,
 	  .from_start = true },

@@ -17,6 +17,7 @@ struct browser_kind {
 	bool display;	/* it can't do without one */
 	bool pipe;	/* it is driven over file descriptors 3 and 4; else its pages ask what is next, and it is started with one */
 	bool root_navigates;	/* its first process shows no page, but decides about navigations */
+	bool cage;	/* pointers between its objects may be compressed */
 	bool from_start;	/* its frames and documents have to be seen when they are made, from the first one on */
 };
 

@@ -59,7 +59,8 @@ static const char script[] =
 	"function finish() {\n"
 	"	document.title = '" PAGE_READY "' + document.body.className;\n"
 	"	if (asking && window === top)\n"
-	"		fetch('/next?' + document.body.className).then(r => r.text()).then(name => location = '/' + name + '.html');\n"
+	"		fetch('/next?' + document.body.className).then(r => r.text()).then(name =>\n"
+	"			name === '" PAGE_END "' ? close() : location = '/' + name + '.html');\n"
 	"}\n"
 	/* nodes that belong to something in the document, too, before they belong to it */
 	"const shadow = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });\n"
@@ -119,8 +120,9 @@ static void on_gone(struct evhttp_connection *c, void *arg)
 {
 	struct server *s = arg;
 
-	(void)c;
-	s->waiting = NULL;
+	/* that of a browser that was ended before may go later than another one waits */
+	if (s->waiting && evhttp_request_get_connection(s->waiting) == c)
+		s->waiting = NULL;
 }
 
 /* A page is done: its name goes to us, and it waits. */

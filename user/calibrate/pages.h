@@ -30,6 +30,8 @@ struct pages {
 
 /* The page of a browser that nobody can talk to: like all others when they are done, it asks what to show next. */
 #define PAGE_START "start"
+/* Instead of a page: the window is to be closed. */
+#define PAGE_END "end"
 
 /* Begins to serve as this user, who ends with us. `asking`: pages that are done wait for the next one. */
 int pages_start(uid_t uid, gid_t gid, bool asking, struct pages *ret, struct error *err);

@@ -36,16 +36,46 @@ int report_add(struct report *r, const struct reported_event *e)
 	return 0;
 }
 
+int report_begin(struct report *r, const struct reported_event *begin)
+{
+	if (r->nr_open == REPORT_MAX_OPEN)
+		return 0;
+	if (vec_grow(&r->open, r->nr_open, &r->cap_open, sizeof(*r->open)))
+		return -ENOMEM;
+	r->open[r->nr_open++] = *begin;
+	return 0;
+}
+
+int report_end(struct report *r, const struct reported_event *end, uint64_t end_ns)
+{
+	for (size_t i = r->nr_open; i--;) {
+		struct reported_event e = r->open[i];
+
+		if (e.pid != end->pid || e.tid != end->tid || e.name != end->name)
+			continue;
+		memmove(&r->open[i], &r->open[i + 1], (--r->nr_open - i) * sizeof(e));
+		e.end_ns = end_ns;
+		return e.end_ns < e.begin_ns ? 0 : report_add(r, &e);
+	}
+	return 0;
+}
+
 void report_free(struct report *r)
 {
 	free(r->names);
 	free(r->v);
+	free(r->open);
 	memset(r, 0, sizeof(*r));
 }
 
 const struct reporter *reporter_of(const struct engine *e)
 {
-	if (!strcmp(e->name, "blink"))
-		return &reporter_chrome;
-	return !strcmp(e->name, "webkit") ? &reporter_webkit : NULL;
+	static const struct { const char *engine; const struct reporter *reporter; } all[] = {
+		{ "blink", &reporter_chrome }, { "gecko", &reporter_gecko }, { "webkit", &reporter_webkit },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(e->name, all[i].engine))
+			return all[i].reporter;
+	return NULL;
 }

@@ -8,9 +8,11 @@
 #define FRAMESCOPE_CALIBRATE_REPORT_H
 
 #include "base/error.h"
+#include "calibrate/compare.h"
 #include "target/engine.h"
 
 #define REPORT_MAX_EVENTS 1000000u
+#define REPORT_MAX_OPEN 4096u	/* begins that wait for their ends */
 #define REPORT_NAME_MAX 200	/* bytes, as an anchor's text */
 
 struct reported_event {
@@ -25,6 +27,8 @@ struct report {
 	struct reported_event *v;
 	size_t nr, cap;
 	int64_t latest_ns;	/* of an own clock: it began at this moment of CLOCK_MONOTONIC, or earlier */
+	struct reported_event *open;	/* whose ends haven't come yet */
+	size_t nr_open, cap_open;
 };
 
 /* The index of a name, added if it is new; nr_names > index always. UINT32_MAX without memory. */
@@ -33,6 +37,10 @@ uint32_t report_want(struct report *r, const char *name);
 uint32_t report_name(const struct report *r, const char *name);
 /* 0, -ENOMEM, or -E2BIG beyond REPORT_MAX_EVENTS. */
 int report_add(struct report *r, const struct reported_event *e);
+/* Of an event that is reported in two parts: its begin, whose begin_ns counts, and its end, which goes with the last begin of
+ * that name on its thread. An end without a begin is none; begins beyond REPORT_MAX_OPEN are forgotten. As report_add(). */
+int report_begin(struct report *r, const struct reported_event *begin);
+int report_end(struct report *r, const struct reported_event *end, uint64_t end_ns);
 void report_free(struct report *r);
 
 struct reporter {
@@ -42,8 +50,9 @@ struct reporter {
 	const char *const *args, *const *env;
 	const char *inspector;		/* the variable that lets WebKit's inspector be asked (inspector.h); NULL: it writes by itself */
 	bool own_clock;			/* its times are since a moment that it doesn't tell, and its events all of one thread */
-	/* The name of the events that the browser reports for calls of this function, into ret; false: of none. */
-	bool (*name_of)(const struct engine_probe *p, char *ret, size_t size);
+	/* The name of the events that the browser reports for calls of this function, into ret, and where those are; false: it
+	 * reports none. */
+	bool (*name_of)(const struct engine_probe *p, char *ret, size_t size, enum compare_how *ret_how);
 	/* Adds the wanted events of the file, which is hostile. -EINVAL: it is not what it should be, or cut off; -E2BIG,
 	 * -ENOMEM, or what reading fails with. */
 	int (*read)(int fd, struct report *r);
@@ -52,6 +61,6 @@ struct reporter {
 /* NULL: browsers of this engine aren't known to report anything. */
 const struct reporter *reporter_of(const struct engine *e);
 
-extern const struct reporter reporter_chrome, reporter_webkit;
+extern const struct reporter reporter_chrome, reporter_gecko, reporter_webkit;
 
 #endif

@@ -26,8 +26,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The shifts that put this event into this call. */
-static int add_interval(struct edges *l, const struct comparison *c, const struct compared_event *e,
-			const struct compared_call *call, int64_t earliest, int64_t latest)
+static int add_interval(struct edges *l, const struct comparison *c, const struct compared_span *e,
+			const struct compared_span *call, int64_t earliest, int64_t latest)
 {
 	int64_t low = (int64_t)(call->begin_ns - e->begin_ns - c->grain_ns), high = (int64_t)(call->end_ns - e->end_ns + c->grain_ns);
 
@@ -51,7 +51,7 @@ bool compare_shift(const struct comparison *c, int64_t latest, uint64_t within, 
 
 	for (size_t i = 0; i < c->nr_events && !rc; i++)
 		for (size_t k = 0; k < c->nr_calls && !rc; k++)
-			if (c->sites[c->calls[k].site].name == c->events[i].name)
+			if (c->sites[c->calls[k].of].name == c->events[i].of)
 				rc = add_interval(&l, c, &c->events[i], &c->calls[k], latest - (int64_t)within, latest);
 	if (l.nr)
 		qsort(l.v, l.nr, sizeof(*l.v), by_place);

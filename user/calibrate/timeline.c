@@ -27,11 +27,13 @@ static const struct {
 	{ "Document::resolveStyle", "RecalculateStyles" }, { "LocalFrameViewLayoutContext::performLayout", "Layout" },
 };
 
-static bool name_of(const struct engine_probe *p, char *ret, size_t size)
+static bool name_of(const struct engine_probe *p, char *ret, size_t size, enum compare_how *ret_how)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (!strcmp(types[i].probe, p->name))
+		if (!strcmp(types[i].probe, p->name)) {
+			*ret_how = COMPARE_INSIDE;
 			return (size_t)snprintf(ret, size, "%s", types[i].type) < size;
+		}
 	return false;
 }
 

@@ -9,8 +9,6 @@
 #include "calibrate/report.h"
 #include "target/anchors.h"
 
-#define MAX_OPEN 65536	/* begins that wait for their ends */
-
 /* Those that the functions of blink.engine report in, and no others: writing a trace takes long. */
 static const char *const args[] = {
 	"--trace-startup=blink,cc,devtools.timeline,v8,disabled-by-default-v8.compile,navigation",
@@ -20,37 +18,19 @@ static const char *const args[] = {
 
 static const char *const no_env[] = { NULL };
 
-struct open_begins {
-	struct reported_event *v;
-	size_t nr;
-};
-
 /* The first anchor is the name of what the function reports: blink.engine says so. */
-static bool name_of(const struct engine_probe *p, char *ret, size_t size)
+static bool name_of(const struct engine_probe *p, char *ret, size_t size, enum compare_how *ret_how)
 {
 	struct anchor a;
 	struct error err;
 
 	if (!p->nr_anchors || anchor_parse(p->anchors[0], &a, &err) || a.terms[0].negated)
 		return false;
+	*ret_how = COMPARE_INSIDE;
 	return (size_t)snprintf(ret, size, "%s", a.terms[0].text) < size;
 }
 
-static int add_end(struct report *r, struct open_begins *open, const struct reported_event *end)
-{
-	for (size_t i = open->nr; i--;) {
-		struct reported_event e = open->v[i];
-
-		if (e.pid != end->pid || e.tid != end->tid || e.name != end->name)
-			continue;
-		memmove(&open->v[i], &open->v[i + 1], (--open->nr - i) * sizeof(e));
-		e.end_ns = end->begin_ns;
-		return e.end_ns < e.begin_ns ? 0 : report_add(r, &e);
-	}
-	return 0;
-}
-
-static int add_event(struct report *r, struct open_begins *open, const json_t *o)
+static int add_event(struct report *r, const json_t *o)
 {
 	const char *name = json_string_value(json_object_get(o, "name")), *ph = json_string_value(json_object_get(o, "ph"));
 	struct reported_event e = { .pid = json_integer_value(json_object_get(o, "pid")),
@@ -62,9 +42,9 @@ static int add_event(struct report *r, struct open_begins *open, const json_t *o
 		return 0;
 	e.end_ns = e.begin_ns;
 	if (*ph == 'E')
-		return add_end(r, open, &e);
-	if (*ph == 'B' && open->nr < MAX_OPEN)
-		open->v[open->nr++] = e;
+		return report_end(r, &e, e.begin_ns);
+	if (*ph == 'B')
+		return report_begin(r, &e);
 	if (*ph != 'X')
 		return 0;
 	trace_event_time(o, "dur", &dur);
@@ -81,23 +61,19 @@ static ssize_t read_fd(void *arg, char *dst, size_t n)
 
 static int read_trace(int fd, struct report *r)
 {
-	struct open_begins open = { .v = calloc(MAX_OPEN, sizeof(*open.v)) };
 	struct trace_events t;
 	json_t *o;
 	int rc, got;
 
-	if (!open.v)
-		return -ENOMEM;
 	trace_events_of_stream(&t, read_fd, &fd);
 	for (rc = 0; !rc && (got = trace_events_next(&t, &o)) != 0;) {
-		rc = got < 0 ? got : o ? add_event(r, &open, o) : 0;
+		rc = got < 0 ? got : o ? add_event(r, o) : 0;
 		json_decref(o);
 	}
 	/* one that was cut off lacks events: calls would seem to be too many */
 	if (!rc && t.truncated)
 		rc = -EINVAL;
 	trace_events_free(&t);
-	free(open.v);
 	return rc;
 }
 

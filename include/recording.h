@@ -35,6 +35,7 @@ enum probe_role {
 	ROLE_WINDOW_OPENED,	/* FIELD_WINDOW, FIELD_TITLE, FIELD_URL */
 	ROLE_WINDOW_CLOSED,
 	ROLE_SCRIPT_CALLER,	/* not shown: gives THREAD_TYPE and EVENT_NAME to scripts evaluated inside */
+	ROLE_PAINT_AREA,	/* shown as it is: FIELD_X to FIELD_H are those of the PAINT event that it lies in */
 };
 
 struct recording_probe {

@@ -526,6 +526,74 @@ static void test_notes_and_losses(void **state)
 	session_free(m);
 }
 
+static void check_area(struct session *m, uint32_t id, int x, int y, int w, int h)
+{
+	struct event_view e;
+
+	assert_true(session_event(m, id, &e));
+	assert_int_equal(e.detail->x, x);
+	assert_int_equal(e.detail->y, y);
+	assert_int_equal(e.detail->w, w);
+	assert_int_equal(e.detail->h, h);
+	assert_int_equal(e.detail->has >> FIELD_W & 1, w != 0);
+}
+
+/* What was painted is told by a call or mark inside of the one that paints, which may come late. */
+static void test_paint_area(void **state)
+{
+	struct replay r = begin();
+	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+	int layerize = replay_role(&r, "LAYERIZE", PROBE_KIND_SPAN, ROLE_PAINT_AREA);
+	int mark = replay_role(&r, "MARK", PROBE_KIND_MARK, ROLE_PAINT_AREA);
+	struct session *m;
+
+	(void)state;
+	replay_begin(&r, 1, 10, paint);
+	replay_call(&r, 1, 11, 12, A);
+	replay_begin(&r, 1, 13, layerize);
+	INT(FIELD_X, -1), INT(FIELD_Y, 2), INT(FIELD_W, 30), INT(FIELD_H, 40);
+	replay_end(&r, 1, 14);
+	/* the first one counts */
+	replay_begin(&r, 1, 15, layerize);
+	INT(FIELD_X, 0), INT(FIELD_Y, 0), INT(FIELD_W, 1), INT(FIELD_H, 1);
+	replay_end(&r, 1, 16);
+	replay_end(&r, 1, 20);
+	/* its own area stays, and half of one isn't any */
+	replay_begin(&r, 1, 30, paint);
+	INT(FIELD_X, 5), INT(FIELD_Y, 6), INT(FIELD_W, 7), INT(FIELD_H, 8);
+	replay_call(&r, 1, 31, 32, layerize);
+	replay_end(&r, 1, 40);
+	replay_begin(&r, 1, 50, paint);
+	replay_begin(&r, 1, 51, layerize);
+	INT(FIELD_X, 5), INT(FIELD_W, 7);
+	replay_end(&r, 1, 52);
+	replay_end(&r, 1, 60);
+	/* a mark, below another call; and outside of any painting */
+	replay_begin(&r, 1, 70, paint);
+	replay_begin(&r, 1, 71, B);
+	replay_mark(&r, 1, 72, mark);
+	INT(FIELD_X, 1), INT(FIELD_Y, 1), INT(FIELD_W, 2), INT(FIELD_H, 2);
+	replay_end(&r, 1, 73);
+	replay_end(&r, 1, 80);
+	replay_begin(&r, 1, 90, layerize);
+	INT(FIELD_X, 1), INT(FIELD_Y, 1), INT(FIELD_W, 2), INT(FIELD_H, 2);
+	replay_end(&r, 1, 95);
+	m = expect(&r, "0/0 main: PAINT[10-20](A[11-12] LAYERIZE[13-14] LAYERIZE[15-16])\n"
+		   "PAINT[30-40](LAYERIZE[31-32])\n"
+		   "PAINT[50-60](LAYERIZE[51-52])\n"
+		   "PAINT[70-80](B[71-73])\n"
+		   "LAYERIZE[90-95]\n");
+	check_area(m, 1, -1, 2, 30, 40);
+	check_area(m, 3, 0, 0, 0, 0);	/* it is the other's now */
+	check_area(m, 4, 0, 0, 1, 1);
+	check_area(m, 5, 5, 6, 7, 8);
+	check_area(m, 7, 0, 0, 0, 0);
+	check_area(m, 9, 1, 1, 2, 2);
+	check_area(m, 10, 0, 0, 0, 0);
+	check_area(m, 11, 1, 1, 2, 2);
+	session_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,7 +602,7 @@ int main(void)
 		cmocka_unit_test(test_document_unknown), cmocka_unit_test(test_reuse), cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_main_first),
 		cmocka_unit_test(test_frame_without_events), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_inherited_url), cmocka_unit_test(test_script_callers), cmocka_unit_test(test_details),
+		cmocka_unit_test(test_inherited_url), cmocka_unit_test(test_script_callers), cmocka_unit_test(test_paint_area), cmocka_unit_test(test_details),
 		cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_threads), cmocka_unit_test(test_notes_and_losses),
 	};
 

@@ -254,7 +254,7 @@ static void clamp_probe(struct recording_probe *p)
 		p->type = EVENT_GENERIC;
 	if (!p->kind || p->kind > PROBE_KIND_FLOW_END)
 		p->kind = PROBE_KIND_SPAN;
-	if (p->role > ROLE_SCRIPT_CALLER)
+	if (p->role > ROLE_PAINT_AREA)
 		p->role = ROLE_NONE;
 	if (p->cost_class >= COST_CLASSES)
 		p->cost_class = COST_UNKNOWN;

@@ -20,7 +20,7 @@ static void instant(struct exporter *x, const struct session_mark *m, const stru
 
 	chrome_item(x, x->instant, m->ts_ns, m->thread);
 	/* what concerns frames, documents and windows is the process's; the rest is drawn on the thread */
-	if (p->role == ROLE_NONE || p->role == ROLE_SCRIPT_CALLER)
+	if (p->role == ROLE_NONE || p->role >= ROLE_SCRIPT_CALLER)
 		emit_text(&x->out, ",\"s\":\"t\"");
 	else
 		emit_text(&x->out, ",\"s\":\"p\"");

@@ -92,7 +92,7 @@ int perfetto_mark(struct exporter *x, const struct session_mark *m)
 	perfetto_note_word(x, NOTE_TYPE, event_type_name(p->type));
 	perfetto_note_detail(x, m->detail);
 	if (!paired(x, m, p)) {
-		bool wide = p->role != ROLE_NONE;
+		bool wide = p->role != ROLE_NONE && p->role < ROLE_SCRIPT_CALLER;
 		uint64_t whole = process_track(x, pairs_process(x->pairs, m->thread));
 
 		perfetto_probe_event(x, m->probe, INSTANT, m->ts_ns,

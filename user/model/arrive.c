@@ -86,6 +86,38 @@ static int get_extra(struct session_builder *b, struct raw_event *ev, struct raw
 	return 0;
 }
 
+#define AREA (1u << FIELD_X | 1u << FIELD_Y | 1u << FIELD_W | 1u << FIELD_H)
+
+static void move_area(struct event_detail *from, struct event_detail *to)
+{
+	to->x = from->x;
+	to->y = from->y;
+	to->w = from->w;
+	to->h = from->h;
+	to->has |= from->has & AREA;
+	from->x = from->y = from->w = from->h = 0;
+	from->has &= ~AREA;
+}
+
+/* What is painted may be known only inside of the call that paints: it is told of the PAINT event around a call of that depth. */
+static int give_area(struct session_builder *b, struct raw_thread *t, uint32_t depth, uint32_t *detail)
+{
+	struct event_detail from = *details_get(b->details, *detail), to;
+
+	for (size_t i = t->open.nr; i-- && (from.has & AREA) == AREA;) {
+		struct raw_event *ev = t->open.items[i];
+
+		if (ev->depth >= depth || b->session->tables.probes.items[ev->probe].type != EVENT_PAINT)
+			continue;
+		to = *details_get(b->details, ev->detail);
+		if (to.has & AREA)
+			return 0;
+		move_area(&from, &to);
+		return details_intern(b->details, &to, &ev->detail) ?: details_intern(b->details, &from, detail);
+	}
+	return 0;
+}
+
 /* A place for an event beside the in-order ones. */
 static struct loose *loose_add(struct raw_thread *t, enum loose_kind kind)
 {
@@ -158,7 +190,9 @@ int arrive_begin(struct session_builder *b, const struct rec_begin *rec)
 		t->nr--;
 		return -ENOMEM;
 	}
-	return fill_begin(b, rec, &args, ev);
+	if (fill_begin(b, rec, &args, ev))
+		return -ENOMEM;
+	return role_of(b, rec->probe) == ROLE_PAINT_AREA ? give_area(b, t, rec->depth, &ev->detail) : 0;
 }
 
 static int fill_end(struct session_builder *b, const struct rec_end *rec, struct raw_event *ev)
@@ -270,6 +304,8 @@ int arrive_mark(struct session_builder *b, const struct rec_begin *rec)
 	if (read_args(b, &pending, &args) || note_place(b, rec->tgid, mark.ts_ns, rec->probe, &args, &mark.place))
 		return -ENOMEM;
 	mark.detail = args.detail;
+	if (role_of(b, rec->probe) == ROLE_PAINT_AREA && give_area(b, t, rec->depth, &mark.detail))
+		return -ENOMEM;
 	mark.thread = t->index;
 	mark.id = args.present & 1u << FIELD_ID ? args.id : args.frame ? args.frame : args.document ? args.document : args.id;
 	loose = loose_add(t, LOOSE_MARK);

@@ -152,7 +152,7 @@ static int finish_probe(struct engine_reader *r, struct engine_probe *p)
 	bool grouped = p->kind >= PROBE_KIND_ASYNC_BEGIN;
 
 	if (!p->kind)
-		p->kind = p->role != ROLE_NONE && p->role != ROLE_SCRIPT_CALLER ? PROBE_KIND_MARK : PROBE_KIND_SPAN;
+		p->kind = p->role == ROLE_NONE || p->role >= ROLE_SCRIPT_CALLER ? PROBE_KIND_SPAN : PROBE_KIND_MARK;
 	if (!p->nr_functions && !p->nr_anchors && !p->nr_calls)
 		return engine_fail(r, p->line, 1, "[%s] needs 'function = …' or 'anchor = …' to be found by", p->name);
 	if (p->nr_fallbacks && !p->nr_anchors)

@@ -22,7 +22,7 @@ const struct engine_word probe_role_words[] = {
 	{ "navigation", ROLE_NAVIGATION }, { "frame-created", ROLE_FRAME_CREATED }, { "frame-removed", ROLE_FRAME_REMOVED },
 	{ "document-created", ROLE_DOCUMENT_CREATED }, { "document-removed", ROLE_DOCUMENT_REMOVED },
 	{ "window-opened", ROLE_WINDOW_OPENED }, { "window-closed", ROLE_WINDOW_CLOSED },
-	{ "script-caller", ROLE_SCRIPT_CALLER }, { NULL, 0 },
+	{ "script-caller", ROLE_SCRIPT_CALLER }, { "paint-area", ROLE_PAINT_AREA }, { NULL, 0 },
 };
 
 const struct engine_word exit_policy_words[] = {

@@ -10,6 +10,7 @@
 /* A part of args.bpf.h, like selector.bpf.h, whose walk it shares. */
 
 #define LIBCSS_SIMPLE 24	/* offset of a compound's first simple selector */
+#define LIBCSS_SIMPLE_BYTES 32	/* a namespace, and what is read of it */
 #define LIBCSS_MAX_SIMPLE 32	/* of all compounds, that are put down */
 
 enum libcss_type {	/* css_selector_type; behind an attribute its operators */
@@ -18,10 +19,11 @@ enum libcss_type {	/* css_selector_type; behind an attribute its operators */
 };
 
 struct libcss_simple {
-	__u64 ns, name;		/* lwc_string * */
+	__u64 name;		/* lwc_string * */
 	__u64 value;		/* the same, or the numbers a and b of an+b */
 	__u32 bits, pad;	/* type: 0-3, relation: 4-6, another follows, value is an+b, negated */
 };
+_Static_assert(sizeof(struct libcss_simple) <= sizeof(((struct thread *)0)->words), "read_small() reads it");
 
 #define LIBCSS_TYPE(bits) ((bits) & 15)
 #define LIBCSS_RELATION(bits) ((bits) >> 4 & 7)	/* enum selector_relation */
@@ -182,7 +184,8 @@ static long libcss_step(__u64 i, struct selector_walk *w)
 
 	barrier_var(at);
 	if (at >= SELECTOR_PARTS ||
-	    !read_small(w->t, w->a, &s, sizeof(s), w->t->selector.parts[at].value + LIBCSS_SIMPLE + sizeof(s) * (__u64)number))
+	    !read_small(w->t, w->a, &s, sizeof(s), w->t->selector.parts[at].value + LIBCSS_SIMPLE +
+			LIBCSS_SIMPLE_BYTES * (__u64)number + LIBCSS_SIMPLE_BYTES - sizeof(s)))
 		return 1;
 	if (!number && (at + 1 < w->t->selector.nr || !w->t->selector.whole))
 		selector_combinator(w, LIBCSS_RELATION(s.bits));

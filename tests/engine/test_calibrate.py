@@ -3,7 +3,7 @@
 """calibrate on the installed Chromium, then a recording of a page that it doesn't know: a timeline per frame, and every
 event of a document, sheet or script with the right URL; and the calls of each function are as many as the browser itself
 traced. Interrupted or killed, it leaves nothing behind."""
-import configparser, glob, json, os, pwd, signal, subprocess, time
+import collections, configparser, glob, json, os, pwd, signal, subprocess, time
 
 import calibrated
 import chromium
@@ -63,8 +63,23 @@ def check_counts(tap, binary, path, env):
 
 
 def record(out, base, env):
+    """framescope's exit code, what it said, and the size of the document in the end as the browser tells it."""
     with chromium.Chromium() as browser:
-        return calibrated.record(browser, out, base + "index.html", env, lambda: browser.wait_for_title("done"))
+        code, messages = calibrated.record(browser, out, base + "index.html", env, lambda: browser.wait_for_title("done"))
+        size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
+        return code, messages, (0, 0, size["width"], size["height"])
+
+
+def check_told(tap, rows, size):
+    """What listeners are called for, and what is painted. True for each that was right."""
+    names = collections.Counter(r["event"] for r in rows if r["probe"] == "V8ScriptRunner::CallFunction" and "event" in r)
+    # the page's script clicks three times; nothing else has a listener
+    named = tap.ok(names == {"click": 3, "load": 1}, "listeners are called for the events that the page has", names)
+    paints = sorted((r for r in rows if r["type"] == "PAINT"), key=lambda r: r["start_ns"])
+    areas = [tuple(r.get(k) for k in ("x", "y", "w", "h")) for r in paints]
+    area = tap.ok(areas and not any(None in a for a in areas) and areas[-1] == size, "the area painted is the document's",
+                  "the last of %s, document %s" % (sorted(set(areas)), size))
+    return {"SCRIPT_THREAD_EVALUATION": {"event name": named}, "PAINT": {"area": area}}
 
 
 def main():
@@ -105,7 +120,7 @@ def main():
         check_counts(tap, binary, sites[0], env)
 
         out = os.path.join(folders.work, "run.fscope")
-        code, messages = record(out, base, env)
+        code, messages, size = record(out, base, env)
         tap.ok(code == 0, "a recording with it ends well", messages if code else "")
         # the browser shows pages of its own beside: those are another process's
         rows = calibrated.events(out)
@@ -114,9 +129,10 @@ def main():
         tap.ok(bool(rows), "the page's events are there")
         calibrated.check_urls(tap, rows, base, "V8ScriptRunner::CompileAndRunScript")
         calibrated.check_frames(tap, rows, base)
+        told = check_told(tap, rows, size)
         for kind in list(calibrated.WANTED) + ["SCRIPT_THREAD_EVALUATION", "LAYOUT", "PAINT"]:
             if any(r["type"] == kind and r.get("url") == base + "index.html" for r in rows):
-                enginetable.note("blink", kind, checks=["URL"], reason="counted by another test")
+                enginetable.note("blink", kind, checks={"URL": True, **told.get(kind, {})}, reason="counted by another test")
     finally:
         server.shutdown()
         folders.remove()

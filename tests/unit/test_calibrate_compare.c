@@ -33,19 +33,19 @@ static void set_up(struct fixture *f)
 
 static uint32_t site(struct fixture *f, uint32_t probe, uint32_t name)
 {
-	f->sites[f->c.nr_sites] = (struct compared_site){ .probe = probe, .name = name };
+	f->sites[f->c.nr_sites] = (struct compared_site){ .probe = probe, .name = name, .told_by = COMPARE_NO_NAME };
 	return f->c.nr_sites++;
 }
 
 /* Times in milliseconds. */
 static void call(struct fixture *f, uint32_t where, uint32_t tid, double begin, double end)
 {
-	f->calls[f->c.nr_calls++] = (struct compared_span){ begin * MS, end * MS, tid, where };
+	f->calls[f->c.nr_calls++] = (struct compared_span){ begin * MS, end * MS, tid, where, 0 };
 }
 
 static void event(struct fixture *f, uint32_t name, uint32_t tid, double begin, double end)
 {
-	f->events[f->c.nr_events++] = (struct compared_span){ begin * MS, end * MS, tid, name };
+	f->events[f->c.nr_events++] = (struct compared_span){ begin * MS, end * MS, tid, name, 0 };
 }
 
 static void expect_at(struct fixture *f, uint32_t where, enum compare_verdict verdict, const char *text, int line)
@@ -270,6 +270,47 @@ static void test_idle(void **state)
 	EXPECT(0, COMPARE_DROPPED, "1 calls, but none at all without the trace");
 }
 
+/* What a probe read is compared with what the event of its call says, or the first one inside. */
+static void test_told(void **state)
+{
+	struct fixture f;
+	uint32_t own, outer;
+
+	(void)state;
+	set_up(&f);
+	own = site(&f, 0, 0);
+	outer = site(&f, 1, 1);
+	f.sites[own].told_by = f.sites[outer].told_by = 0;
+	for (int i = 0; i < 4; i++) {
+		call(&f, outer, 1, 200 + 20 * i, 219 + 20 * i);
+		f.calls[f.c.nr_calls - 1].told = i == 3 ? 8 : 7;
+		event(&f, 1, 1, 201 + 20 * i, 218 + 20 * i);
+		for (int k = 0; k < 2; k++) {
+			call(&f, own, 1, 202 + 20 * i + 6 * k, 207 + 20 * i + 6 * k);
+			f.calls[f.c.nr_calls - 1].told = i == 2 ? 0 : 7 + k;
+			event(&f, 0, 1, 203 + 20 * i + 6 * k, 206 + 20 * i + 6 * k);
+			f.events[f.c.nr_events - 1].told = i == 1 && k ? 0 : 7 + k;
+		}
+	}
+	/* no event inside, or one of another thread, says nothing */
+	call(&f, outer, 1, 500, 510);
+	event(&f, 1, 1, 501, 509);
+	call(&f, outer, 1, 600, 610);
+	event(&f, 1, 1, 601, 609);
+	call(&f, own, 2, 601, 605);
+	event(&f, 0, 2, 602, 604);
+	assert_int_equal(compare_calls(&f.c), 0);
+	EXPECT(own, COMPARE_EQUAL, "calls 9 = trace 9");
+	EXPECT(outer, COMPARE_EQUAL, "calls 6 = trace 6");
+	/* one event of eight tells nothing; two calls read nothing, which is not wrong */
+	assert_int_equal(f.sites[own].told, 7);
+	assert_int_equal(f.sites[own].told_right, 5);
+	assert_int_equal(f.sites[own].told_wrong, 0);
+	assert_int_equal(f.sites[outer].told, 4);
+	assert_int_equal(f.sites[outer].told_right, 3);
+	assert_int_equal(f.sites[outer].told_wrong, 1);
+}
+
 /* --- what is written of it --- */
 
 static void test_kept(void **state)
@@ -278,10 +319,12 @@ static void test_kept(void **state)
 	struct site sites[7] = { { .probe = &probes[0] }, { .probe = &probes[1] }, { .probe = &probes[1] }, { .probe = &probes[2] },
 				 { .probe = &probes[2] }, { .probe = &probes[3] }, { .probe = &probes[3] } };
 	struct calls_verdict v[7] = {
-		{ COMPARE_DROPPED, 84, 81, "84 calls, 3 of them outside any event of the trace" },
-		{ COMPARE_OTHER, 9, 0, "" }, { COMPARE_EQUAL, 5, 5, "calls 5 = trace 5" },
-		{ COMPARE_DROPPED, 7, 6, "one" }, { COMPARE_DROPPED, 8, 6, "two" },
-		{ COMPARE_NOT, 0, 0, "not compared: why" }, { COMPARE_NOT, 0, 0, "not compared: why" },
+		{ .verdict = COMPARE_DROPPED, .calls = 84, .events = 81, .text = "84 calls, 3 of them outside any event of the trace" },
+		{ .verdict = COMPARE_OTHER, .calls = 9 },
+		{ .verdict = COMPARE_EQUAL, .calls = 5, .events = 5, .text = "calls 5 = trace 5" },
+		{ .verdict = COMPARE_DROPPED, .calls = 7, .events = 6, .text = "one" },
+		{ .verdict = COMPARE_DROPPED, .calls = 8, .events = 6, .text = "two" },
+		{ .text = "not compared: why" }, { .text = "not compared: why" },
 	};
 	struct call_log *logs = calloc(7, sizeof(*logs));
 	struct site_entry e[7] = { 0 };
@@ -307,6 +350,36 @@ static void test_kept(void **state)
 	assert_ptr_equal(e[3].site, &sites[5]);
 	assert_string_equal(e[3].evidence, "not compared: why; 3 of 3 looked into");
 	assert_false(e[3].compared);
+	free(logs);
+}
+
+static void test_told_kept(void **state)
+{
+	struct engine_probe probes[2] = { { .name = "a" }, { .name = "b" } };
+	struct site sites[2] = { { .probe = &probes[0] }, { .probe = &probes[1] } };
+	struct calls_verdict v[2] = {
+		{ .verdict = COMPARE_EQUAL, .told = 9, .told_right = 9, .text = "calls 9 = trace 9" },
+		{ .verdict = COMPARE_EQUAL, .told = 9, .told_right = 8, .told_wrong = 1, .text = "calls 9 = trace 9" },
+	};
+	struct site_entry e[2] = { 0 };
+	struct call_log *logs = calloc(2, sizeof(*logs));
+
+	(void)state;
+	assert_non_null(logs);
+	for (int i = 0; i < 2; i++) {
+		logs[i].site = e[i].site = &sites[i];
+		e[i].args[0].field = FIELD_URL;
+		e[i].args[1].field = FIELD_EVENT_NAME;
+		e[i].args[2].field = FIELD_FRAME;
+		e[i].nr_args = 3;
+		strcpy(e[i].evidence, "3 names");
+	}
+	assert_int_equal(keep_entries(e, logs, v, 2), 2);
+	assert_string_equal(e[0].evidence, "calls 9 = trace 9; 3 names, 9 of 9 reported");
+	assert_int_equal(e[0].nr_args, 3);
+	assert_string_equal(e[1].evidence, "calls 9 = trace 9; 3 names, but not at 1 of 9 reported");
+	assert_int_equal(e[1].nr_args, 2);
+	assert_int_equal(e[1].args[1].field, FIELD_FRAME);
 	free(logs);
 }
 
@@ -351,6 +424,32 @@ static void test_trace(void **state)
 	assert_int_equal(r.v[2].begin_ns, 20000);
 	assert_int_equal(r.v[2].end_ns, 24000);
 	report_free(&r);
+}
+
+/* Of two kinds of events it is read what they say of a call's arguments. */
+static void test_told_by_trace(void **state)
+{
+	static const char *const clips[] = { "0,0,7,0,7,9,0", "0,0,7,0,7,9,0,0.5", "0,0,1e99,0,1e99,9,0,9", "0,0,7,0,7,[],0,9" };
+	struct report r;
+	char text[256];
+
+	(void)state;
+	assert_int_equal(read_text("[{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":1,\"args\":{\"data\":{\"type\":\"click\"}}},"
+				   "{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":1,\"args\":{\"data\":{\"clip\":[-4,5,7,5,7,9,-4,9]}}},"
+				   "{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":1,\"args\":{\"data\":[]}}]", &r), 0);
+	assert_int_equal(r.nr, 3);
+	assert_int_equal(r.v[0].told, report_told_name("click"));
+	assert_int_equal(r.v[1].told, report_told_area(-4, 5, 11, 4));
+	assert_int_equal(r.v[2].told, 0);
+	assert_int_not_equal(report_told_name("clicks"), report_told_name("click"));
+	assert_int_not_equal(report_told_area(-4, 5, 4, 11), report_told_area(-4, 5, 11, 4));
+	report_free(&r);
+	for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
+		snprintf(text, sizeof(text), "[{\"name\":\"Layout\",\"ph\":\"X\",\"ts\":1,\"args\":{\"data\":{\"clip\":[%s]}}}]", clips[i]);
+		assert_int_equal(read_text(text, &r), 0);
+		assert_int_equal(r.v[0].told, 0);
+		report_free(&r);
+	}
 }
 
 /* What lacks its end would make calls look like too many. */
@@ -452,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_equal), cmocka_unit_test(test_dropped), cmocka_unit_test(test_not_compared),
 		cmocka_unit_test(test_shared_name), cmocka_unit_test(test_around), cmocka_unit_test(test_some),
 		cmocka_unit_test(test_candidates), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_told), cmocka_unit_test(test_told_kept), cmocka_unit_test(test_told_by_trace),
 		cmocka_unit_test(test_kept), cmocka_unit_test(test_trace), cmocka_unit_test(test_damaged_trace),
 		cmocka_unit_test(test_timeline), cmocka_unit_test(test_deep_timeline), cmocka_unit_test(test_shift),
 	};

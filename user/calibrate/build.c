@@ -14,7 +14,35 @@
 #include "calibrate/library.h"
 #include "calibrate/run.h"
 
-/* Names all files of the pages, and says which of them belong to what is shown at a time. */
+/* Of each page, what is shown at the same time as it: pages by the order in which they are shown. */
+static unsigned int next_phase(const struct page *p, unsigned int phase, unsigned int *left)
+{
+	if (*left)
+		--*left;
+	for (size_t i = 0; p->frames[i]; i++)
+		++*left;
+	return phase + !*left;
+}
+
+static void prepare_files(struct run *r, const struct page *p, unsigned int phase, bool together)
+{
+	for (const char *const *file = calibrate_page_files; *file; file++) {
+		size_t n = r->known.nr++;
+		uint64_t bit = 1ull << n;
+
+		snprintf(r->text[n], TEXT_MAX, "http://127.0.0.1:%u/%s%s", r->pages.port, p->name, *file);
+		r->known.text[n] = r->text[n];
+		*(strstr(*file, "html") ? &r->texts.documents : strstr(*file, "css") ? &r->texts.sheets :
+		  strstr(*file, "event") ? &r->texts.events : &r->texts.scripts) |= bit;
+		r->texts.of_phase[phase] |= bit;
+		r->texts.of_file[file - calibrate_page_files] |= bit;
+		r->texts.doc_of[n] = together ? (int)r->texts.nr_docs : -1;
+	}
+	r->texts.nr_docs += together;
+}
+
+/* Names all files of the pages, and says which of them belong to what is shown at a time; then the events, and what the pages
+ * cover. */
 static void prepare_texts(struct run *r)
 {
 	unsigned int phase = 0, left = 0;
@@ -22,31 +50,33 @@ static void prepare_texts(struct run *r)
 	r->known.kind = r->kind->text;
 
 	for (const struct page *p = calibrate_pages; p->name; p++) {
-		for (const char *const *file = calibrate_page_files; *file; file++) {
-			size_t n = r->known.nr++;
-			uint64_t bit = 1ull << n;
-
-			snprintf(r->text[n], TEXT_MAX, "http://127.0.0.1:%u/%s%s", r->pages.port, p->name, *file);
-			r->known.text[n] = r->text[n];
-			*(strstr(*file, "html") ? &r->texts.documents : strstr(*file, "css") ? &r->texts.sheets : &r->texts.scripts) |= bit;
-			r->texts.of_phase[phase] |= bit;
-			r->texts.of_file[file - calibrate_page_files] |= bit;
-			r->texts.doc_of[n] = p->frames[0] || left ? (int)r->texts.nr_docs : -1;
-		}
-		r->texts.nr_docs += p->frames[0] || left;
-		if (left)
-			left--;
-		for (size_t i = 0; p->frames[i]; i++)
-			left++;
+		prepare_files(r, p, phase, p->frames[0] || left);
 		if (p->frames[0])
 			r->texts.together = phase;
-		phase += !left;
+		phase = next_phase(p, phase, &left);
 	}
+	for (const char *const *name = calibrate_page_events; *name; name++) {
+		for (size_t i = 0; i < LOG_PHASES; i++)
+			r->texts.of_phase[i] |= 1ull << r->known.nr;
+		r->texts.events |= 1ull << r->known.nr;
+		r->texts.doc_of[r->known.nr] = -1;
+		r->known.text[r->known.nr++] = *name;
+	}
+	r->known.names = r->texts.events;
 	/* what a frame shows first, on whatever page it is */
 	r->texts.blank = 1ull << r->known.nr;
 	r->texts.doc_of[r->known.nr] = -1;
 	r->texts.documents |= r->texts.blank;
 	r->known.text[r->known.nr++] = "about:blank";
+	phase = left = 0;
+	for (const struct page *p = calibrate_pages; p->name; p++) {
+		uint64_t bit = 1ull << (r->known.nr + r->known.nr_areas);
+
+		r->known.area[r->known.nr_areas++] = (struct area){ 0, 0, p->w, p->h };
+		r->texts.areas |= bit;
+		r->texts.of_phase[phase] |= bit;
+		phase = next_phase(p, phase, &left);
+	}
 }
 
 static bool tells_object(const struct engine_probe *p)
@@ -58,8 +88,8 @@ static bool tells_object(const struct engine_probe *p)
 }
 
 /* Every function that can be told from others by being called; of those that are off by default, those that are given a frame or
- * document, which serves to know these elsewhere. Not those that take
- * part in operations: what they read, identities, stands in the definition, and their functions often are another probe's. */
+ * document, which serves to know these elsewhere, or paint. Not those that take part in operations: what they read, identities,
+ * stands in the definition, and their functions often are another probe's. */
 static int find_functions(struct run *r)
 {
 	const struct site_options opt = { .no_calibration = true };
@@ -78,7 +108,7 @@ static int find_functions(struct run *r)
 		r->result->cage = list->sites[i].cage;
 	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
 		if (list->sites[i].source && !*list->sites[i].probe->group &&
-		    (!list->sites[i].probe->off || tells_object(list->sites[i].probe)))
+		    (!list->sites[i].probe->off || tells_object(list->sites[i].probe) || choose_has_area(list->sites[i].probe)))
 			r->logs[r->nr_logs++].site = &list->sites[i];
 	return r->nr_logs ? 0 : error_set(r->err, ERR_NOTHING, -ENOENT, "none of %s's functions were found in %s; framescope probes "
 					  "--binary says why", r->result->engine->title, r->opt->binary);
@@ -244,14 +274,33 @@ static int search(struct run *r)
 	return rc;
 }
 
+/* What leads to something in the first run is read in the second. */
+static int choose(struct run *r)
+{
+	struct site_list *list = &r->result->sites;
+	int rc = choose_paths(r->logs, r->nr_logs, &r->texts, r->result->entries);
+
+	if (rc)
+		return error_set(r->err, ERR_OTHER, rc, "out of memory");
+	for (size_t i = 0; i < r->nr_logs; i++) {
+		struct site *site = &list->sites[r->logs[i].site - list->sites];
+		const struct site_entry *e = &r->result->entries[i];
+
+		site->cage = r->result->cage;
+		site_replace_args(site, e->args, e->nr_args);
+	}
+	return 0;
+}
+
 /* Second run: the same pages again, while it reports what it does and our probes record it, and nothing stops it. */
-static int record_reporting(struct run *r)
+static int record_reporting(struct run *r, const struct calls_site *sites)
 {
 	int rc = drive_start(r, r->reporter, NULL);
 
 	if (rc)
 		return rc;
-	rc = calls_open(browser_root(r->browser), r->opt->engine ?: r->result->engine->name, &r->calls, r->err);
+	rc = calls_open(browser_root(r->browser), r->opt->engine ?: r->result->engine->name, &r->result->sites, sites, r->nr_logs,
+			&r->calls, r->err);
 	return rc ?: drive_pages(r) ?: calls_end(r->calls, r->err);
 }
 
@@ -267,7 +316,7 @@ static int compare(struct run *r)
 	}
 	if (!r->reporter)
 		return 0;
-	rc = record_reporting(r);
+	rc = record_reporting(r, sites);
 	if (rc)
 		return rc;
 	run_say(r, "waiting for the browser's own report");
@@ -293,17 +342,14 @@ static int run_browser(struct run *r)
 		return rc;
 	prepare_texts(r);
 	r->reporter = reporter_of(r->result->engine);
-	return search(r) ?: compare(r);
+	return search(r) ?: choose(r) ?: compare(r);
 }
 
 static int finish(struct run *r)
 {
 	struct build_calibration *c = r->result;
 	struct site_build build;
-	int rc = choose_paths(r->logs, r->nr_logs, &r->texts, c->entries);
 
-	if (rc)
-		return error_set(r->err, ERR_OTHER, rc, "out of memory");
 	c->nr = keep_entries(c->entries, r->logs, r->verdicts, r->nr_logs);
 	if (r->rules.nr_args)
 		c->entries[c->nr++] = r->rules;

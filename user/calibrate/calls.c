@@ -11,6 +11,7 @@
 #include "calibrate/calls.h"
 #include "calibrate/threads.h"
 #include "capture/capture.h"
+#include "model/details.h"
 
 #define THREADS_NS 500000000ull	/* how often new threads are looked for */
 #define SHIFT_NS 50000000ull	/* the fastest of all reports is not longer on its way */
@@ -25,16 +26,25 @@ struct recorded_calls {
 	uint64_t looked_ns, begin_ns, end_ns, lost;
 };
 
-int calls_open(pid_t root, const char *engine, struct recorded_calls **ret, struct error *err)
+int calls_open(pid_t root, const char *engine, const struct site_list *list, const struct calls_site *sites, size_t nr,
+	       struct recorded_calls **ret, struct error *err)
 {
-	struct capture_options opt = { .pid = root, .engine = engine, .no_sites = true, .no_calibrate = true, .string_bytes = 16 };
+	const char **names = calloc(nr + 1, sizeof(*names));
+	struct capture_options opt = { .pid = root, .engine = engine, .sites = list, .probes = names, .nr_probes = nr,
+				       .no_calibrate = true };
 	struct recorded_calls *c = calloc(1, sizeof(*c));
 	int rc;
 
-	if (!c)
+	if (!c || !names) {
+		free(names);
+		free(c);
 		return error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < nr; i++)
+		names[i] = site_name(sites[i].site);
 	c->root = root;
 	rc = capture_open(&opt, &c->capture, err);
+	free(names);
 	if (!rc)
 		rc = recording_writer_create(NULL, &c->writer, err);
 	if (!rc)
@@ -105,6 +115,18 @@ void calls_close(struct recorded_calls *c)
 
 /* --- the two sides of the comparison --- */
 
+struct open_call {
+	uint64_t call_id, told;
+};
+
+/* What the reading of records needs. */
+struct taking {
+	struct pool *pool;
+	struct details *details;
+	VEC(struct open_call) open;
+	uint32_t *map;	/* of map_rows() */
+};
+
 /* Per row of the recording's table, the site; UINT32_MAX. */
 static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_site *sites, size_t nr)
 {
@@ -121,6 +143,42 @@ static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_sit
 				map[i] = k;
 	}
 	return map;
+}
+
+/* What a record's arguments say, as an event would tell it. */
+static uint64_t told(struct taking *t, const struct rec_begin *begin)
+{
+	const struct event_detail *d;
+	struct args args;
+
+	if (details_read(t->details, details_prepare(t->details, begin + 1, begin->arg_bytes), begin + 1, begin->arg_bytes, &args))
+		return 0;
+	d = details_get(t->details, args.detail);
+	if (detail_has(d, FIELD_EVENT_NAME))
+		return report_told_name(d->event_name);
+	return detail_has(d, FIELD_X) && detail_has(d, FIELD_Y) && detail_has(d, FIELD_W) && detail_has(d, FIELD_H) ?
+		report_told_area(d->x, d->y, d->w, d->h) : 0;
+}
+
+/* Until its end comes. */
+static int remember(struct taking *t, const struct rec_begin *begin)
+{
+	uint64_t what = told(t, begin);
+
+	return what ? VEC_PUSH(&t->open, ((struct open_call){ begin->call_id, what })) : 0;
+}
+
+static uint64_t recall(struct taking *t, uint64_t call_id)
+{
+	for (size_t i = t->open.nr; i--;) {
+		uint64_t what = t->open.items[i].told;
+
+		if (t->open.items[i].call_id != call_id)
+			continue;
+		memmove(&t->open.items[i], &t->open.items[i + 1], (--t->open.nr - i) * sizeof(t->open.items[0]));
+		return what;
+	}
+	return 0;
 }
 
 static int add_call(struct comparison *cmp, size_t *cap, const struct compared_span *call)
@@ -142,19 +200,22 @@ static void end_marks(struct comparison *cmp, uint32_t site, uint32_t tid, uint6
 		}
 }
 
-static int take_record(const struct recorded_calls *c, const struct rec_header *rec, const uint32_t *map, struct comparison *cmp,
+static int take_record(const struct recorded_calls *c, const struct rec_header *rec, struct taking *t, struct comparison *cmp,
 		       size_t *cap)
 {
 	struct compared_span call = { .tid = rec->tid };
 	size_t rows;
 
 	recording_get_probes(c->recording, &rows);
+	if (rec->type == REC_BEGIN)
+		return remember(t, (const void *)rec);
 	if (rec->type == REC_END) {
 		const struct rec_end *end = (const void *)rec;
 
 		if (end->probe >= rows)
 			return 0;
-		call.of = map[end->probe];
+		call.of = t->map[end->probe];
+		call.told = recall(t, end->call_id);
 		call.begin_ns = end->begin_ns;
 		call.end_ns = rec->ts_ns;
 	} else if (rec->type == REC_MARK) {
@@ -162,7 +223,7 @@ static int take_record(const struct recorded_calls *c, const struct rec_header *
 
 		if (mark->probe >= rows)
 			return 0;
-		call.of = map[mark->probe];
+		call.of = t->map[mark->probe];
 		call.begin_ns = rec->ts_ns;
 		call.end_ns = UINT64_MAX;
 		end_marks(cmp, call.of, call.tid, rec->ts_ns);
@@ -176,22 +237,28 @@ static int take_record(const struct recorded_calls *c, const struct rec_header *
 static int take_calls(const struct recorded_calls *c, const struct calls_site *sites, size_t nr, struct comparison *cmp,
 		      struct error *err)
 {
-	uint32_t *map = map_rows(c, sites, nr);
+	struct taking t = { .pool = pool_new(), .map = map_rows(c, sites, nr) };
 	const struct rec_header *rec;
 	size_t cap = 0;
-	int rc = map ? recording_rewind(c->recording) : -ENOMEM;
+	int rc;
+
+	t.details = t.pool ? details_new(t.pool) : NULL;
+	rc = t.map && t.details ? recording_rewind(c->recording) : -ENOMEM;
 
 	if (rc)
 		error_set(err, ERR_OTHER, rc, "can't read what was recorded: %s", strerror(-rc));
 	while (!rc && (rc = recording_next(c->recording, &rec, err)) > 0) {
-		rc = take_record(c, rec, map, cmp, &cap);
+		rc = take_record(c, rec, &t, cmp, &cap);
 		if (rc)
 			error_set(err, ERR_OTHER, rc, "out of memory");
 	}
 	for (size_t i = 0; i < cmp->nr_calls; i++)
 		if (cmp->calls[i].end_ns == UINT64_MAX)
 			cmp->calls[i].end_ns = cmp->end_ns;
-	free(map);
+	details_free(t.details);
+	pool_free(t.pool);
+	free(t.open.items);
+	free(t.map);
 	return rc;
 }
 
@@ -204,7 +271,7 @@ static int take_timeline(const struct report *r, struct comparison *cmp)
 	for (size_t i = 0; i < cmp->nr_calls; i++)
 		cmp->calls[i].tid = 0;
 	for (size_t i = 0; i < r->nr; i++)
-		cmp->events[cmp->nr_events++] = (struct compared_span){ r->v[i].begin_ns, r->v[i].end_ns, 0, r->v[i].name };
+		cmp->events[cmp->nr_events++] = (struct compared_span){ r->v[i].begin_ns, r->v[i].end_ns, 0, r->v[i].name, 0 };
 	if (!compare_shift(cmp, r->latest_ns, SHIFT_NS, &shift, &rc))
 		shift = r->latest_ns;
 	for (size_t i = 0; i < cmp->nr_events; i++) {
@@ -227,7 +294,7 @@ static int take_events(const struct recorded_calls *c, const struct reporter *re
 		uint32_t tid = threads_outer(&c->threads, e->pid, e->tid);
 
 		if (tid)
-			cmp->events[cmp->nr_events++] = (struct compared_span){ e->begin_ns, e->end_ns, tid, e->name };
+			cmp->events[cmp->nr_events++] = (struct compared_span){ e->begin_ns, e->end_ns, tid, e->name, e->told };
 	}
 	return 0;
 }
@@ -255,11 +322,14 @@ static int name_sites(const struct reporter *reporter, const struct engine *engi
 {
 	char name[REPORT_NAME_MAX + 1];
 	enum compare_how how;
+	const char *told_by;
 
 	for (size_t i = 0; i < nr; i++) {
 		cmp->sites[i].probe = sites[i].site->probe - engine->probes;
 		cmp->sites[i].name = COMPARE_NO_NAME;
 		cmp->sites[i].idle = sites[i].idle;
+		told_by = reporter->told_by ? reporter->told_by(sites[i].site->probe) : NULL;
+		cmp->sites[i].told_by = told_by ? report_want(r, told_by) : COMPARE_NO_NAME;
 		if (!reporter->name_of(sites[i].site->probe, name, sizeof(name), &cmp->sites[i].how))
 			continue;
 		cmp->sites[i].name = report_want(r, name);
@@ -283,7 +353,7 @@ int calls_compare(const struct recorded_calls *c, const struct reporter *reporte
 	struct comparison cmp = { .sites = calloc(nr + 1, sizeof(*cmp.sites)), .nr_sites = nr, .what = reporter->what,
 				  .begin_ns = c->begin_ns + MARGIN_NS, .end_ns = c->end_ns - MARGIN_NS,
 				  .grain_ns = reporter->grain_ns };
-	uint8_t *open_names = calloc(nr + 1, 1);
+	uint8_t *open_names = calloc(2 * nr + 1, 1);	/* a site wants two names at most */
 	struct report r = { 0 };
 	int rc = cmp.sites && open_names ? name_sites(reporter, engine, sites, nr, &r, &cmp, open_names) : -ENOMEM;
 
@@ -299,8 +369,11 @@ int calls_compare(const struct recorded_calls *c, const struct reporter *reporte
 	if (!rc && (take_events(c, reporter, &r, &cmp) || compare_calls(&cmp)))
 		rc = error_set(err, ERR_OTHER, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr && !rc; i++) {
-		ret[i] = (struct calls_verdict){ cmp.sites[i].verdict, cmp.sites[i].calls, cmp.sites[i].events, "" };
-		memcpy(ret[i].text, cmp.sites[i].text, sizeof(ret[i].text));
+		const struct compared_site *s = &cmp.sites[i];
+
+		ret[i] = (struct calls_verdict){ .verdict = s->verdict, .calls = s->calls, .events = s->events, .told = s->told,
+						 .told_right = s->told_right, .told_wrong = s->told_wrong };
+		memcpy(ret[i].text, s->text, sizeof(ret[i].text));
 	}
 	report_free(&r);
 	free(cmp.sites);

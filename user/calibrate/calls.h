@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The probes as record would set them, on a browser that calibration runs: which calls they see while its pages are shown,
- * to be compared with what the browser itself reports. Whatever an earlier calibration found is left aside.
+ * to be compared with what the browser itself reports.
  */
 #ifndef FRAMESCOPE_CALIBRATE_CALLS_H
 #define FRAMESCOPE_CALIBRATE_CALLS_H
@@ -13,8 +13,16 @@
 
 struct recorded_calls;
 
-/* Attaches to the process and its descendants, and records from now on. `engine`: a definition's name or file. */
-int calls_open(pid_t root, const char *engine, struct recorded_calls **ret, struct error *err);
+/* A place where a probe sits. */
+struct calls_site {
+	const struct site *site;
+	bool idle;	/* nothing called it in a run of the same pages without a report */
+};
+
+/* Attaches to the process and its descendants, and records the calls of these sites of the list, with their arguments, from
+ * now on. `engine`: a definition's name or file. */
+int calls_open(pid_t root, const char *engine, const struct site_list *list, const struct calls_site *sites, size_t nr,
+	       struct recorded_calls **ret, struct error *err);
 /* To be called at least every second or so. */
 int calls_poll(struct recorded_calls *c, struct error *err);
 int calls_fd(const struct recorded_calls *c);
@@ -26,13 +34,8 @@ void calls_close(struct recorded_calls *c);	/* NULL is fine */
 struct calls_verdict {
 	enum compare_verdict verdict;
 	uint32_t calls, events;
+	uint32_t told, told_right, told_wrong;	/* calls whose arguments an event tells, and the probe read alike, or not */
 	char text[160];
-};
-
-/* A place where a probe sits. */
-struct calls_site {
-	const struct site *site;
-	bool idle;	/* nothing called it in a run of the same pages without a report */
 };
 
 /*

@@ -1,84 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Weighs the paths to texts by what they led to at all calls, and hands them and the frame's on as arguments. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calibrate/candidates.h"
 #include "calibrate/choose.h"
+#include "calibrate/entry.h"
 #include "calibrate/frame.h"
+#include "calibrate/told.h"
 
 #define MIN_TEXTS 3	/* that a path must have led to, */
 #define MIN_PHASES 2	/* on so many pages */
 #define LAST_STEP_MAX 0x400
 #define MIN_OTHERS 2	/* sheets or scripts, where those are wanted */
-
-/* A path to texts, and how it fared. */
-struct candidate {
-	path_t path;
-	uint8_t kind;
-	uint64_t seen;	/* bits: texts */
-	size_t right, wrong;
-	size_t again;	/* calls at which a sheet or script was met that had been before: each is used once */
-};
-
-struct candidates {
-	struct candidate *c;
-	size_t nr;
-};
-
-static int by_path(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
-	return (int)x->kind - (int)y->kind;
-}
-
-static int collect(const struct call_log *log, const struct choose_texts *t, struct candidates *ret)
-{
-	size_t total = 0, nr = 0;
-
-	for (size_t i = 0; i < log->nr_hits; i++)
-		total += log->hits[i].nr_texts;
-	ret->c = calloc(total + 1, sizeof(*ret->c));
-	if (!ret->c)
-		return -ENOMEM;
-	for (size_t i = 0; i < log->nr_hits; i++) {
-		for (size_t k = 0; k < log->hits[i].nr_texts; k++) {
-			const struct found_text *f = &log->hits[i].texts[k];
-			unsigned int phase = log->hits[i].phase;
-			uint64_t bit = 1ull << f->text;
-			bool right = (t->of_phase[phase] | t->blank) & bit;
-
-			/* the page before is still there when the next one begins: that says nothing */
-			if (right || !phase || !(t->of_phase[phase - 1] & bit))
-				ret->c[nr++] = (struct candidate){ f->path, f->kind, bit, right, !right, 0 };
-		}
-	}
-	if (nr)
-		qsort(ret->c, nr, sizeof(*ret->c), by_path);
-	ret->nr = 0;
-	for (size_t i = 0; i < nr; i++) {
-		struct candidate *last = ret->nr ? &ret->c[ret->nr - 1] : NULL;
-
-		if (last && !by_path(last, &ret->c[i])) {
-			last->again += (last->seen & ret->c[i].seen & ~t->documents) != 0;
-			last->seen |= ret->c[i].seen;
-			last->right += ret->c[i].right;
-			last->wrong += ret->c[i].wrong;
-		} else {
-			ret->c[ret->nr++] = ret->c[i];
-		}
-	}
-	return 0;
-}
-
-static int count(uint64_t bits)
-{
-	return __builtin_popcountll(bits);
-}
 
 static bool is_proven(const struct candidate *c, const struct call_log *log, const struct choose_texts *t)
 {
@@ -87,7 +22,7 @@ static bool is_proven(const struct candidate *c, const struct call_log *log, con
 	/* one that is right now and then is right by chance, or of another kind of call */
 	for (size_t i = 0; i < LOG_PHASES; i++)
 		phases += (c->seen & t->of_phase[i]) != 0;
-	return !c->wrong && !c->again && phases >= MIN_PHASES && count(c->seen) >= MIN_TEXTS && c->right * 4 >= log->nr_hits * 3;
+	return !c->wrong && !c->again && phases >= MIN_PHASES && bits_count(c->seen) >= MIN_TEXTS && c->right * 4 >= log->nr_hits * 3;
 }
 
 /* Of two that lead to the same. A step that most functions' URLs end with is read from the kind of object that always has
@@ -109,7 +44,7 @@ static const struct candidate *best_known(const struct candidates *all, uint64_t
 
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct candidate *c = &all->c[i];
-		bool more = count(c->seen & ~t->documents) >= MIN_OTHERS, had = ret && count(ret->seen & ~t->documents) >= MIN_OTHERS;
+		bool more = bits_count(c->seen & ~t->documents) >= MIN_OTHERS, had = ret && bits_count(ret->seen & ~t->documents) >= MIN_OTHERS;
 
 		if ((c->seen & ~wanted) || !is_proven(c, log, t))
 			continue;
@@ -134,7 +69,7 @@ static const struct candidate *best(const struct candidates *all, uint64_t wante
 	for (int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; i < all->nr; i++) {
 			const struct candidate *c = &all->c[i];
-			size_t nr = count(c->seen);
+			size_t nr = bits_count(c->seen);
 
 			if ((c->seen & ~wanted) || !is_proven(c, log, t))
 				continue;
@@ -177,7 +112,7 @@ static const struct candidate *best_complete(const struct candidates *all, uint6
 
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct candidate *c = &all->c[i];
-		int more = count(c->seen) - (ret ? count(ret->seen) : 0);
+		int more = bits_count(c->seen) - (ret ? bits_count(ret->seen) : 0);
 
 		if (is_complete(c, wanted, log, t) && (more > 0 || (!more && is_better(c, ret, log, last_step))))
 			ret = c;
@@ -215,24 +150,6 @@ static bool is_document_of(const struct candidate *document, const struct candid
 	return true;
 }
 
-static void add_argument(struct site_entry *e, path_t path, uint8_t field, uint8_t kind)
-{
-	if (e->nr_args < RECORD_MAX_ARGS)
-		path_spec(path, field, kind, &e->args[e->nr_args++]);
-}
-
-static void note(struct site_entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void note(struct site_entry *e, const char *fmt, ...)
-{
-	size_t n = strlen(e->evidence);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(e->evidence + n, sizeof(e->evidence) - n, fmt, ap);
-	va_end(ap);
-}
-
 uint64_t choose_others(const struct choose_texts *t, enum event_type type)
 {
 	if (type == EVENT_CSS_PARSING)
@@ -246,13 +163,13 @@ static void take_url(const struct call_log *log, const struct choose_texts *t, c
 {
 	uint64_t others = choose_others(t, log->site->probe->type);
 
-	add_argument(e, url->path, FIELD_URL, url->kind);
-	note(e, "; URL right at %zu of %zu of them, for", url->right, log->nr_hits);
+	entry_add(e, url->path, FIELD_URL, url->kind);
+	entry_note(e, "; URL right at %zu of %zu of them, for", url->right, log->nr_hits);
 	if (url->seen & t->documents)
-		note(e, " %d documents%s%s", count(url->seen & t->documents & ~t->blank), url->seen & t->blank ? " and about:blank" : "",
+		entry_note(e, " %d documents%s%s", bits_count(url->seen & t->documents & ~t->blank), url->seen & t->blank ? " and about:blank" : "",
 		     url->seen & others ? " and" : "");
 	if (url->seen & others)
-		note(e, " %d %s", count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
+		entry_note(e, " %d %s", bits_count(url->seen & others), others == t->sheets ? "sheets" : "scripts");
 }
 
 static int choose_url(const struct call_log *log, const struct choose_texts *t, int last_step, struct site_entry *e,
@@ -262,11 +179,15 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 	const struct candidate *url, *document, *own = NULL;
 	struct candidates all;
 
-	if (collect(log, t, &all))
+	*facts = (struct frame_facts){ .log = log };
+	/* what is off and about an area is looked into for that alone: it lies in calls that know the document */
+	if (log->site->probe->off && choose_has_area(log->site->probe))
+		return 0;
+	if (candidates_collect(log, t, &all))
 		return -ENOMEM;
 	document = best(&all, t->documents, log, t, last_step);
 	url = others ? best(&all, t->documents | others, log, t, last_step) : document;
-	if (others && (url ? count(url->seen & others) < MIN_OTHERS : log->known_objects)) {
+	if (others && (url ? bits_count(url->seen & others) < MIN_OTHERS : log->known_objects)) {
 		/* what has a URL of its own shows that, anything else its document's */
 		own = best_complete(&all, others, log, t, last_step);
 		if (own)
@@ -278,7 +199,6 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 	}
 	if (url)
 		take_url(log, t, url, e);
-	*facts = (struct frame_facts){ .log = log };
 	/* what has a URL of its own tells the document, too, and is right whatever way leads to that */
 	if (url && (!document || url->right >= document->right))
 		document = url;
@@ -287,7 +207,7 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 		facts->document = document->path;
 		facts->kind = document->kind;
 	}
-	free(all.c);
+	candidates_free(&all);
 	return 0;
 }
 
@@ -299,8 +219,8 @@ struct vote {
 
 static bool is_more(const struct vote *a, const struct vote *b)
 {
-	if (count(a->documents) != count(b->documents))
-		return count(a->documents) > count(b->documents);
+	if (bits_count(a->documents) != bits_count(b->documents))
+		return bits_count(a->documents) > bits_count(b->documents);
 	return a->functions != b->functions ? a->functions > b->functions : a->steps < b->steps;
 }
 
@@ -329,17 +249,17 @@ static int find_last_step(const struct call_log *logs, size_t nr, const struct c
 	for (size_t i = 0; i < nr; i++) {
 		struct candidates all;
 
-		if (!logs[i].known_objects || collect(&logs[i], t, &all))
+		if (!logs[i].known_objects || candidates_collect(&logs[i], t, &all))
 			continue;
 		vote(&logs[i], &all, t, votes);
-		free(all.c);
+		candidates_free(&all);
 	}
 	for (int i = 0; i < LAST_STEP_MAX; i++)
 		if (votes[i].functions && (ret < 0 || is_more(&votes[i], &votes[ret])))
 			ret = i;
 	/* some more functions may be reached by a detour */
 	for (int i = 0, most = ret; i < LAST_STEP_MAX; i++)
-		if (ret >= 0 && count(votes[i].documents) == count(votes[most].documents) &&
+		if (ret >= 0 && bits_count(votes[i].documents) == bits_count(votes[most].documents) &&
 		    votes[i].functions * 4 >= votes[most].functions * 3 &&
 		    votes[i].steps * votes[ret].functions < votes[ret].steps * votes[i].functions)
 			ret = i;
@@ -357,7 +277,7 @@ static bool choose_object(const struct call_log *log, struct site_entry *e)
 	int field = objects_field(log->site->probe->role);
 
 	if (field)
-		add_argument(e, 0, field, KIND_INT);
+		entry_add(e, 0, field, KIND_INT);
 	return field;
 }
 
@@ -371,7 +291,7 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 	for (size_t i = 0; i < nr && !rc; i++) {
 		memset(&ret[i], 0, sizeof(ret[i]));
 		ret[i].site = logs[i].site;
-		note(&ret[i], "%zu of %llu looked into", logs[i].nr_hits, (unsigned long long)logs[i].calls);
+		entry_note(&ret[i], "%zu of %llu looked into", logs[i].nr_hits, (unsigned long long)logs[i].calls);
 		rc = choose_url(&logs[i], t, last_step, &ret[i], &facts[i]);
 		/* styles are the document's own business: the URL found there stands in it */
 		if (facts[i].has_document && logs[i].site->probe->type == EVENT_STYLE_RECALCULATION)
@@ -383,12 +303,15 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 		if (choose_object(&logs[i], &ret[i]))
 			continue;
 		if (facts[i].has_owner && is_about_documents(&logs[i]))
-			add_argument(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
+			entry_add(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
 		if (facts[i].has_frame) {
-			add_argument(&ret[i], facts[i].frame, FIELD_FRAME, KIND_INT);
-			note(&ret[i], "; frame right at %zu, for %zu documents", facts[i].calls, facts[i].documents);
+			entry_add(&ret[i], facts[i].frame, FIELD_FRAME, KIND_INT);
+			entry_note(&ret[i], "; frame right at %zu, for %zu documents", facts[i].calls, facts[i].documents);
 		}
+		rc = told_name(&logs[i], t, &ret[i]);
 	}
+	if (!rc)
+		rc = told_areas(facts, nr, t, ret);
 	free(facts);
 	return rc;
 }

@@ -15,8 +15,9 @@
 
 /* What the known texts are; at most 64 of them. */
 struct choose_texts {
-	uint64_t documents, sheets, scripts;	/* bits by text */
+	uint64_t documents, sheets, scripts, events;	/* bits by text */
 	uint64_t blank;		/* about:blank, one of the documents, which any page may have in a frame for a moment */
+	uint64_t areas;				/* and by area */
 	uint64_t of_file[CHOOSE_MAX_FILES];	/* a page's first sheet, all pages'; and so on */
 	uint64_t of_phase[LOG_PHASES];		/* those that may be met while it lasts */
 	uint8_t together;			/* the phase whose documents are shown at the same time */
@@ -26,6 +27,10 @@ struct choose_texts {
 
 /* What an event of this type is about besides documents: bits by text. */
 uint64_t choose_others(const struct choose_texts *t, enum event_type type);
+
+/* Is a call of this function about something painted; about an event that a script is called for? */
+bool choose_has_area(const struct engine_probe *p);
+bool choose_has_name(const struct engine_probe *p);
 
 /* Fills one entry per log, in their order; one without arguments where nothing is right. 0 or -ENOMEM. */
 int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t, struct site_entry *ret);

@@ -20,6 +20,7 @@ struct pairing {
 	struct spans calls, events;
 	bool *paired;		/* per call */
 	bool *used;		/* per call or event, whichever holds the other */
+	size_t *with;		/* per one of the others, the one that holds it; NONE */
 	size_t *active;		/* those of them that have begun and not ended, for the sweep */
 	size_t missing;		/* events of the window without a call */
 };
@@ -96,6 +97,7 @@ static size_t sweep(const struct pairing *p, const struct spans *outer, const st
 				p->active[kept++] = p->active[k];
 		nr_active = kept;
 		best = closest(p, outer, nr_active, s);
+		p->with[i] = best;
 		if (best != NONE)
 			p->used[best] = true;
 		if (has)
@@ -123,8 +125,9 @@ static int pairing_begin(struct pairing *p, struct comparison *c)
 	size_t most = (c->nr_calls > c->nr_events ? c->nr_calls : c->nr_events) + 1;
 
 	*p = (struct pairing){ .c = c, .own = calloc(c->nr_calls + 1, sizeof(*p->own)), .paired = calloc(most, sizeof(*p->paired)),
-			       .used = calloc(most, sizeof(*p->used)), .active = calloc(most, sizeof(*p->active)) };
-	return p->own && p->paired && p->used && p->active ? 0 : -ENOMEM;
+			       .used = calloc(most, sizeof(*p->used)), .with = calloc(most, sizeof(*p->with)),
+			       .active = calloc(most, sizeof(*p->active)) };
+	return p->own && p->paired && p->used && p->with && p->active ? 0 : -ENOMEM;
 }
 
 static void pairing_end(struct pairing *p)
@@ -132,6 +135,7 @@ static void pairing_end(struct pairing *p)
 	free(p->own);
 	free(p->paired);
 	free(p->used);
+	free(p->with);
 	free(p->active);
 }
 
@@ -266,11 +270,34 @@ static uint32_t events_in_window(const struct pairing *p)
 	return nr;
 }
 
+static void note_told(struct compared_site *s, const struct compared_span *call, const struct compared_span *e)
+{
+	if (!e || !e->told)
+		return;
+	s->told++;
+	s->told_right += call->told == e->told;
+	s->told_wrong += call->told && call->told != e->told;
+}
+
+/* Where each call's own event tells. */
+static void judge_own(struct comparison *c, const struct pairing *p, size_t site)
+{
+	for (size_t i = 0; i < p->events.nr && c->sites[site].how != COMPARE_AROUND; i++) {
+		const struct compared_span *call = p->with[i] == NONE ? NULL : &p->calls.v[p->with[i]];
+
+		if (call && call->of == site && in_window(c, call))
+			note_told(&c->sites[site], call, &p->events.v[i]);
+	}
+}
+
 static void judge(struct comparison *c, const struct pairing *p, size_t site, size_t nr_sharing)
 {
 	struct compared_site *s = &c->sites[site];
 	struct fared f = fared(p, site);
 	size_t missing = is_open(c, s->name) ? 0 : p->missing;
+
+	if (s->told_by == s->name)
+		judge_own(c, p, site);
 
 	s->calls = f.calls;
 	s->events = f.events;
@@ -313,6 +340,35 @@ static void compare_name(struct pairing *p, uint32_t name, bool *chosen)
 			judge(c, p, i, nr);
 }
 
+/* The first event of that name inside of a call; NULL. */
+static const struct compared_span *first_inside(const struct comparison *c, const struct compared_span *call, uint32_t name)
+{
+	struct compared_span key = { .begin_ns = call->begin_ns, .end_ns = UINT64_MAX, .tid = call->tid, .of = name };
+	size_t lo = 0, hi = c->nr_events;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_name(&c->events[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->nr_events && c->events[lo].of == name && c->events[lo].tid == call->tid &&
+	       c->events[lo].end_ns <= call->end_ns + c->grain_ns ? &c->events[lo] : NULL;
+}
+
+static void judge_inner(struct comparison *c)
+{
+	for (size_t i = 0; i < c->nr_calls; i++) {
+		const struct compared_span *call = &c->calls[i];
+		struct compared_site *s = &c->sites[call->of];
+
+		if (s->told_by != s->name && s->told_by != COMPARE_NO_NAME && in_window(c, call))
+			note_told(s, call, first_inside(c, call, s->told_by));
+	}
+}
+
 int compare_calls(struct comparison *c)
 {
 	bool *chosen = calloc(c->nr_sites + 1, sizeof(*chosen));
@@ -337,6 +393,8 @@ int compare_calls(struct comparison *c)
 		if (first)
 			compare_name(&p, c->sites[i].name, chosen);
 	}
+	if (!rc)
+		judge_inner(c);
 	pairing_end(&p);
 	free(chosen);
 	return rc;

@@ -18,6 +18,7 @@ struct compared_span {
 	uint64_t begin_ns, end_ns;
 	uint32_t tid;	/* any numbers, the same for calls and events */
 	uint32_t of;	/* index of a call's site; name of an event */
+	uint64_t told;	/* what was read of a call's arguments, or an event says of them; 0: nothing */
 };
 
 /* Where the events of a function are. */
@@ -40,7 +41,9 @@ struct compared_site {
 	uint32_t name;	/* of its events; COMPARE_NO_NAME */
 	enum compare_how how;	/* the same for all sites of a name */
 	bool idle;	/* it wasn't called while the browser reported nothing: if it is now, it serves the reporting */
+	uint32_t told_by;	/* name of the events that tell of its arguments: its own, or the first inside; COMPARE_NO_NAME */
 	/* found: */
+	uint32_t told, told_right, told_wrong;	/* calls of which an event tells, and the probe did, the same or not */
 	enum compare_verdict verdict;
 	uint32_t calls, events;	/* in the window; of a shared name, the events in its own calls */
 	char text[160];

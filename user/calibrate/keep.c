@@ -2,6 +2,7 @@
 /* Puts the verdicts into the entries, and leaves one entry of each probe. */
 #include <stdio.h>
 #include <string.h>
+#include "calibrate/entry.h"
 #include "calibrate/keep.h"
 #include "snoop_hit.h"
 
@@ -39,6 +40,26 @@ static bool stays(const struct keeping *k, size_t i)
 	return true;
 }
 
+static bool is_told(uint8_t field)
+{
+	return field == FIELD_EVENT_NAME || (field >= FIELD_X && field <= FIELD_H);
+}
+
+/* What the browser tells of a call's arguments is as it was read, or it isn't read any more. */
+static void settle_told(const struct calls_verdict *v, struct site_entry *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->nr_args; i++)
+		if (!v->told_wrong || !is_told(e->args[i].field))
+			e->args[kept++] = e->args[i];
+	if (kept < e->nr_args)
+		entry_note(e, ", but not at %u of %u reported", v->told_wrong, v->told);
+	else if (v->told_right)
+		entry_note(e, ", %u of %u reported", v->told_right, v->told);
+	e->nr_args = kept;
+}
+
 static void settle(const struct keeping *k, size_t i, struct site_entry *ret)
 {
 	const struct calls_verdict *v = &k->verdicts[i];
@@ -57,8 +78,9 @@ static void settle(const struct keeping *k, size_t i, struct site_entry *ret)
 		snprintf(ret->dropped, sizeof(ret->dropped), "%s%s", rivals ? "none of several candidates is right, one has " : "", v->text);
 		return;
 	}
+	settle_told(v, ret);
 	snprintf(looked_into, sizeof(looked_into), "%s", ret->evidence);
-	snprintf(ret->evidence, sizeof(ret->evidence), "%s%s; %.120s", v->text,
+	snprintf(ret->evidence, sizeof(ret->evidence), "%s%s; %.155s", v->text,
 		 rivals && v->verdict == COMPARE_EQUAL ? ", alone of several candidates" : "", looked_into);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calibrate/areas.h"
 #include "calibrate/log.h"
 
 #define MAX_SEARCHES 2	/* of a phase: they are dear */
@@ -11,6 +12,10 @@
 #define MAX_DEEP 8	/* what is found may stand there by chance */
 #define MAX_DEEP_VAIN 4
 #define MAX_DEFINES 6
+#define MAX_NAMED 3	/* ways to names are the same at every call, */
+#define MAX_NAMELESS 12	/* but most calls are about events that a browser has for itself */
+#define MAX_AREAS 2
+#define MAX_AREAS_VAIN 4
 
 static int by_path(const void *a, const void *b)
 {
@@ -182,20 +187,40 @@ static bool is_worth_searching(const struct call_log *log, const struct subject 
 	return log->searches[phase] < MAX_SEARCHES && log->vain[phase] < MAX_VAIN;
 }
 
+/* The shape of what a function paints is deeper yet. */
+static int search_areas(struct call_log *log, const struct subject *s, unsigned int phase, struct found *f)
+{
+	struct found areas;
+	int rc;
+
+	if (!s->areas || !f->nr_texts || log->areas[phase] >= MAX_AREAS || log->areas_vain[phase] >= MAX_AREAS_VAIN)
+		return 0;
+	rc = areas_search(s, &areas);
+	for (size_t i = 0; !rc && i < areas.nr_texts; i++)
+		rc = found_add_text(f, areas.texts[i].path, areas.texts[i].text, areas.texts[i].kind);
+	(areas.nr_texts ? log->areas : log->areas_vain)[phase]++;
+	found_free(&areas);
+	qsort(f->texts, f->nr_texts, sizeof(*f->texts), by_path);
+	f->nr_texts = unique(f->texts, f->nr_texts);
+	return rc ?: learn(log, f);
+}
+
 int log_call(struct call_log *log, const struct subject *s, unsigned int phase, bool values)
 {
 	struct log_hit *hit = &log->hits[log->nr_hits];
 	struct found f = { 0 };
-	bool define, about;
+	bool define, about, nameless;
 	int rc;
 
 	if (log->nr_hits == LOG_MAX_HITS || phase >= LOG_PHASES)
 		return 0;
 	rc = follow_known(log, s, &f);
 	define = values && defines(log, s, &f, phase);
-	if (!rc && (define || is_worth_searching(log, s, phase, &f))) {
+	nameless = s->names && !(texts_of(&f) & s->known->names) && log->named < MAX_NAMED && log->nameless[phase]++ < MAX_NAMELESS;
+	if (!rc && (define || nameless || is_worth_searching(log, s, phase, &f))) {
 		rc = search_more(log, s, define, false, UINT64_MAX, &f);
 		(f.nr_texts ? log->searches : log->vain)[phase]++;
+		log->named += nameless && (texts_of(&f) & s->known->names);
 	}
 	if (!rc && define && f.nr_texts) {
 		log->defines++;
@@ -204,6 +229,8 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 	}
 	if (!rc)
 		rc = search_deep(log, s, phase, &f);
+	if (!rc)
+		rc = search_areas(log, s, phase, &f);
 	/* a call that leads to no text is none of ours: its paths would be chance */
 	if (!f.nr_texts) {
 		found_free(&f);
@@ -215,7 +242,7 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 	log->nr_hits++;
 	if (!rc && values && log->defines)
 		rc = follow_values(log, s, hit);
-	about = !s->wanted || (texts_of(&f) & s->wanted);
+	about = (!s->wanted || (texts_of(&f) & s->wanted)) && (!s->names || (texts_of(&f) & s->known->names));
 	f.texts = NULL;
 	found_free(&f);
 	return rc ?: 1 + about;

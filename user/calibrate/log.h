@@ -28,6 +28,10 @@ struct call_log {
 	uint8_t vain[LOG_PHASES];	/* and that didn't; */
 	uint8_t deep[LOG_PHASES];	/* and of those for texts far away, that found one */
 	uint8_t deep_vain[LOG_PHASES];	/* or not */
+	uint8_t areas[LOG_PHASES];	/* and of those for areas, that found one */
+	uint8_t areas_vain[LOG_PHASES];	/* or not; */
+	uint8_t nameless[LOG_PHASES];	/* and of calls about an event whose name no known way led to, */
+	uint8_t named;			/* and those of them that found it */
 	uint32_t stack_regs;	/* bits: registers that pointed into the stack at some call */
 	struct found_text *known;	/* every path to a text so far, once each; the text is WAY_… */
 	size_t nr_known;

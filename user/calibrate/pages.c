@@ -18,14 +18,16 @@
 #include "calibrate/pages.h"
 
 const struct page calibrate_pages[] = {
-	{ "alder", { NULL } }, { "birch", { NULL } }, { "cedar", { NULL } },
-	{ "grove", { "elm", "fir", NULL } }, { "elm", { NULL } }, { "fir", { NULL } },
-	{ NULL, { NULL } },
+	{ "alder", 2011, 1613, { NULL } }, { "birch", 2027, 1621, { NULL } }, { "cedar", 2039, 1637, { NULL } },
+	{ "grove", 2053, 1657, { "elm", "fir", NULL } }, { "elm", 2063, 1663, { NULL } }, { "fir", 2081, 1693, { NULL } },
+	{ NULL, 0, 0, { NULL } },
 };
 
 const char *const calibrate_page_files[] = {
-	".html", "-one.css", "-two.css", "-one.js", "-two.js", "-three.mjs", "-late.css", "-late.js", NULL,
+	".html", "-one.css", "-two.css", "-one.js", "-two.js", "-three.mjs", "-late.css", "-late.js", "-event", NULL,
 };
+
+const char *const calibrate_page_events[] = { "load", "pageshow", "pagehide", NULL };
 
 static const char script[] =
 	"let n = 0, late = 2;\n"
@@ -87,7 +89,8 @@ static void add_document(struct evbuffer *b, const struct page *p, bool asking)
 			    "<style>.%s { margin: 3px }</style>\n", p->name, p->name, p->name, p->name, p->name);
 	evbuffer_add_printf(b, "<script src=\"/%s-one.js\"></script>\n<script src=\"/%s-two.js\"></script>\n"
 			    "<script type=\"module\" src=\"/%s-three.mjs\"></script>\n", p->name, p->name, p->name);
-	evbuffer_add_printf(b, "</head><body class=\"%s\"><p>%s</p>\n", p->name, p->name);
+	evbuffer_add_printf(b, "</head><body class=\"%s\"><p>%s</p>\n<div style=\"position: absolute; left: 0; top: 0; width: %dpx; "
+			    "height: %dpx\"></div>\n", p->name, p->name, p->w, p->h);
 	for (size_t i = 0; p->frames[i]; i++)
 		evbuffer_add_printf(b, "<iframe src=\"/%s.html\"></iframe>\n", p->frames[i]);
 	add_script(b, asking);
@@ -169,7 +172,8 @@ static const char *fill(struct evbuffer *b, const struct page *p, const char *re
 		return "text/css";
 	}
 	if (strstr(rest, ".js") || strstr(rest, ".mjs")) {
-		evbuffer_add_printf(b, "window.sum = (window.sum || 0) + [1, 2, 3].map(x => x * %zu).length;\n", strlen(rest));
+		evbuffer_add_printf(b, "window.sum = (window.sum || 0) + [1, 2, 3].map(x => x * %zu).length;\n"
+				    "document.dispatchEvent(new Event(String(location).replace('.html', '-event')));\n", strlen(rest));
 		return "text/javascript";
 	}
 	add_document(b, p, asking);

@@ -13,14 +13,17 @@
 #define PAGE_READY "ready "
 
 /* The document NAME.html has the sheets NAME-one.css and NAME-two.css, the scripts NAME-one.js, NAME-two.js and
- * NAME-three.mjs (a module), a style and a script of its own, and a frame for each document named in `frames`. */
+ * NAME-three.mjs (a module), a style and a script of its own, and a frame for each document named in `frames`. Events
+ * with the URL NAME-event for a name are dispatched in it, and it is w by h pixels large. */
 struct page {
 	const char *name;
+	int w, h;		/* more than a window, and less than what is painted ahead of scrolling */
 	const char *frames[3];	/* up to NULL */
 };
 
 extern const struct page calibrate_pages[];	/* ends with a NULL name; those in frames come behind theirs */
 extern const char *const calibrate_page_files[];	/* what follows a page's name: ".html", "-one.css", …; NULL */
+extern const char *const calibrate_page_events[];	/* names of events that every page is told by the browser; NULL */
 
 struct pages {
 	pid_t pid;

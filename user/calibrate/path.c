@@ -141,3 +141,11 @@ void path_spec(path_t p, uint8_t field, uint8_t kind, struct arg_spec *ret)
 	if (path_added(p))
 		ret->steps[ret->nr_steps++] = (struct arg_step){ .op = STEP_ADD, .off = path_added(p) };
 }
+
+void path_spec_half(path_t p, int off, uint8_t field, struct arg_spec *ret)
+{
+	int added = path_added(p);
+
+	path_spec(p & (((path_t)1 << ADD_SHIFT) - 1), field, KIND_INT, ret);
+	ret->steps[ret->nr_steps++] = (struct arg_step){ .op = STEP_LOADS32, .off = added + off };
+}

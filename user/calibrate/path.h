@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "record.h"
 
-#define PATH_MAX_STEPS 5
+#define PATH_MAX_STEPS 7
 #define WINDOW_BELOW 0x80	/* bytes before an object's address that a step may read from */
 
 /* A register, up to PATH_MAX_STEPS steps and what is added at the end in one number: equal paths are equal numbers. */
@@ -36,6 +36,8 @@ bool path_begins(path_t a, path_t b, size_t steps);
 /* Does every step read from the object that the one before led to, not from what lies before that, or beside it on the stack? */
 bool path_is_straight(path_t path, uint32_t stack_regs);
 path_t path_parent(path_t path);	/* without its last step */
+/* The 32 bits, with a sign, that stand `off` bytes behind what the path leads to with all that is added. */
+void path_spec_half(path_t path, int off, uint8_t field, struct arg_spec *ret);
 void path_spec(path_t path, uint8_t field, uint8_t kind, struct arg_spec *ret);
 
 #endif

@@ -68,6 +68,27 @@ void report_free(struct report *r)
 	memset(r, 0, sizeof(*r));
 }
 
+static uint64_t told(const void *bytes, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ull;
+	return h | 1;
+}
+
+uint64_t report_told_name(const char *name)
+{
+	return told(name, strlen(name));
+}
+
+uint64_t report_told_area(int32_t x, int32_t y, int32_t w, int32_t h)
+{
+	const int32_t v[] = { x, y, w, h };
+
+	return told(v, sizeof(v));
+}
+
 const struct reporter *reporter_of(const struct engine *e)
 {
 	static const struct { const char *engine; const struct reporter *reporter; } all[] = {

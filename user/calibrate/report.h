@@ -19,6 +19,7 @@ struct reported_event {
 	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC, or the reporter's own clock */
 	uint32_t pid, tid;		/* as the browser knows them, in its own pid namespace */
 	uint32_t name;			/* index into the names */
+	uint64_t told;			/* what it says of its function's arguments: report_told_…(); 0: nothing */
 };
 
 struct report {
@@ -43,6 +44,10 @@ int report_begin(struct report *r, const struct reported_event *begin);
 int report_end(struct report *r, const struct reported_event *end, uint64_t end_ns);
 void report_free(struct report *r);
 
+/* One number for what an event and a probe have to tell alike, never 0: the name of an event, the area that is painted. */
+uint64_t report_told_name(const char *name);
+uint64_t report_told_area(int32_t x, int32_t y, int32_t w, int32_t h);
+
 struct reporter {
 	const char *what;		/* it writes, for the evidence: "trace" */
 	uint64_t grain_ns;		/* its times are rounded, by less than this */
@@ -53,6 +58,9 @@ struct reporter {
 	/* The name of the events that the browser reports for calls of this function, into ret, and where those are; false: it
 	 * reports none. */
 	bool (*name_of)(const struct engine_probe *p, char *ret, size_t size, enum compare_how *ret_how);
+	/* The name of the events that tell what this function's arguments say: its own, or the first inside of each call;
+	 * NULL: none do. NULL itself: no event of this kind of browser does. */
+	const char *(*told_by)(const struct engine_probe *p);
 	/* Adds the wanted events of the file, which is hostile. -EINVAL: it is not what it should be, or cut off; -E2BIG,
 	 * -ENOMEM, or what reading fails with. */
 	int (*read)(int fd, struct report *r);

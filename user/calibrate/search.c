@@ -14,6 +14,7 @@
 #define MAX_TEXT 256
 #define PLAUSIBLE_TEXT 32	/* characters that have to be some */
 #define WTF_BLINK_CHARS 12	/* into a StringImpl of Blink */
+#define MAX_NAME 24	/* of an event that a browser has by itself */
 
 struct node {
 	path_t path;
@@ -65,6 +66,11 @@ static uint64_t decompress(const struct subject *s, int32_t v)
 	return v ? memory_decompress(s->cage, v) : 0;
 }
 
+static bool is_looked_for(const struct subject *s, size_t text)
+{
+	return s->names || !(s->known->names >> text & 1);
+}
+
 /* The known text that a WebKit StringImpl of 8-bit characters at v is; -1. Its characters may stand elsewhere, those of
  * constants where nothing is written. */
 static int webkit_text_at(const struct subject *s, uint64_t v)
@@ -75,7 +81,7 @@ static int webkit_text_at(const struct subject *s, uint64_t v)
 	if (!memory_read(s->memory, v, &impl, sizeof(impl)) || impl.length >= MAX_TEXT)
 		return -1;
 	for (size_t i = 0; i < s->known->nr; i++) {
-		if (strlen(s->known->text[i]) != impl.length)
+		if (strlen(s->known->text[i]) != impl.length || !is_looked_for(s, i))
 			continue;
 		if (!text[0] && !memory_read_any(s->memory, impl.data, text, impl.length))
 			return -1;
@@ -100,24 +106,35 @@ static int text_at(const struct subject *s, uint64_t v, uint8_t *ret_kind)
 	if (!memcmp(text, "http", 4)) {
 		*ret_kind = KIND_CSTR;
 		n = MAX_TEXT;
-	} else if (!memcmp(text + 12, "http", 4)) {
+	} else {
 		*ret_kind = KIND_WTF_BLINK;
 		memcpy(&length, text + 4, sizeof(length));
-		if (length >= MAX_TEXT)
+		if (length >= MAX_TEXT || (memcmp(text + WTF_BLINK_CHARS, "http", 4) && !(s->names && length <= MAX_NAME)))
 			return -1;
 		n = length;
-		v += 12;
-	} else {
-		return -1;
+		v += WTF_BLINK_CHARS;
 	}
 	memory_window(s->memory, v, text, n);
 	for (size_t i = 0; i < s->known->nr; i++) {
 		size_t size = strlen(s->known->text[i]);
 
+		if (!is_looked_for(s, i))
+			continue;
 		if (*ret_kind == KIND_CSTR ? !memcmp(text, s->known->text[i], size + 1) :
 		    size == n && !memcmp(text, s->known->text[i], size))
 			return i;
 	}
+	return -1;
+}
+
+int known_area(const struct known *k, const void *at)
+{
+	struct area a;
+
+	memcpy(&a, at, sizeof(a));
+	for (size_t i = 0; i < k->nr_areas; i++)
+		if (a.w == k->area[i].w && a.h == k->area[i].h && a.x == k->area[i].x && a.y == k->area[i].y)
+			return k->nr + i;
 	return -1;
 }
 
@@ -191,11 +208,16 @@ bool path_identity(const struct subject *s, path_t p, uint64_t *ret)
 int path_text(const struct subject *s, path_t p, uint8_t kind)
 {
 	uint8_t got = 0;
+	struct area a;
 	uint64_t v;
 	int text;
 
 	if (!follow(s, p, &v))
 		return v ? PATH_WRONG : PATH_OTHER;
+	if (kind == KIND_INT) {
+		text = memory_read(s->memory, v + path_added(p), &a, sizeof(a)) ? known_area(s->known, &a) : -1;
+		return text >= 0 ? text : PATH_OTHER;
+	}
 	text = text_at(s, v, &got);
 	if (text >= 0 && got == kind)
 		return text;

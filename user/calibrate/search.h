@@ -14,17 +14,29 @@
 
 #define KNOWN_MAX 128
 
-/* The texts that are looked for; index into them is a text's name. */
+#define KNOWN_MAX_AREAS 16
+
+struct area {
+	int32_t x, y, w, h;
+};
+
+/* The texts that are looked for; index into them is a text's name. Behind them, the areas. */
 struct known {
 	const char *text[KNOWN_MAX];
 	size_t nr;
 	uint8_t kind;	/* KIND_WTF_WEBKIT: they are kept so and in no other way; 0: in one that needs no telling */
+	uint64_t names;	/* bits: those of events, which only calls about events are searched for */
+	struct area area[KNOWN_MAX_AREAS];
+	size_t nr_areas;
 };
+
+/* The name of the area that stands there, or -1. */
+int known_area(const struct known *k, const void *at);
 
 struct found_text {
 	path_t path;
 	uint16_t text;
-	uint8_t kind;	/* KIND_WTF_BLINK, KIND_WTF_WEBKIT or KIND_CSTR */
+	uint8_t kind;	/* KIND_WTF_BLINK, KIND_WTF_WEBKIT or KIND_CSTR; KIND_INT: an area */
 };
 
 struct found_value {
@@ -49,6 +61,8 @@ struct subject {
 	uint64_t cage;		/* base with its low bits set; 0: no compressed pointers */
 	const struct objects *objects;	/* NULL: none are known */
 	const struct known *known;
+	bool areas;		/* areas are looked for, too, */
+	bool names;		/* and names of events */
 	uint64_t wanted;	/* bits: texts that the call is about, if not only about a document */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/trace_events.h"
+#include "calibrate/choose.h"
 #include "calibrate/report.h"
 #include "target/anchors.h"
 
@@ -26,8 +27,37 @@ static bool name_of(const struct engine_probe *p, char *ret, size_t size, enum c
 
 	if (!p->nr_anchors || anchor_parse(p->anchors[0], &a, &err) || a.terms[0].negated)
 		return false;
-	*ret_how = COMPARE_INSIDE;
+	/* those that are off stand for parts of what others report */
+	*ret_how = p->off ? COMPARE_SOME : COMPARE_INSIDE;
 	return (size_t)snprintf(ret, size, "%s", a.terms[0].text) < size;
+}
+
+static const char *told_by(const struct engine_probe *p)
+{
+	/* all is painted when the area is told, and its events are over */
+	if (p->role == ROLE_PAINT_AREA)
+		return NULL;
+	return choose_has_area(p) ? "Paint" : choose_has_name(p) ? "EventDispatch" : NULL;
+}
+
+/* The type of an event that is dispatched; the corners of what is painted, from the upper left one clockwise. */
+static uint64_t told(const json_t *o)
+{
+	const json_t *data = json_object_get(json_object_get(o, "args"), "data"), *clip = json_object_get(data, "clip");
+	const char *type = json_string_value(json_object_get(data, "type"));
+	int32_t v[8];
+
+	if (json_array_size(clip) != 8)
+		return type ? report_told_name(type) : 0;
+	for (size_t i = 0; i < 8; i++) {
+		const json_t *corner = json_array_get(clip, i);
+		double d = json_number_value(corner);
+
+		if (!json_is_number(corner) || !(d >= INT32_MIN / 2 && d <= INT32_MAX / 2) || d != (int32_t)d)
+			return 0;
+		v[i] = d;
+	}
+	return report_told_area(v[0], v[1], v[2] - v[0], v[5] - v[1]);
 }
 
 static int add_event(struct report *r, const json_t *o)
@@ -41,6 +71,7 @@ static int add_event(struct report *r, const json_t *o)
 	if (e.name == UINT32_MAX || !ph || !trace_event_time(o, "ts", &e.begin_ns))
 		return 0;
 	e.end_ns = e.begin_ns;
+	e.told = told(o);
 	if (*ph == 'E')
 		return report_end(r, &e, e.begin_ns);
 	if (*ph == 'B')
@@ -78,5 +109,5 @@ static int read_trace(int fd, struct report *r)
 }
 
 const struct reporter reporter_chrome = {
-	.what = "trace", .grain_ns = 2000, .args = args, .env = no_env, .name_of = name_of, .read = read_trace,
+	.what = "trace", .grain_ns = 2000, .args = args, .env = no_env, .name_of = name_of, .told_by = told_by, .read = read_trace,
 };

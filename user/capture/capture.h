@@ -33,7 +33,7 @@ struct capture_options {
 	bool no_follow;		/* the process alone: neither the children that it has nor those that it forks later */
 	bool no_calibrate;
 	bool no_cache;
-	bool no_sites;		/* as if the build had never been calibrated */
+	const struct site_list *sites;	/* those of `engine`, as they were found elsewhere; NULL: they are looked for */
 };
 
 /* Finds, loads, attaches, but records nothing yet. Detailed one-sentence errors for each way to fail. */

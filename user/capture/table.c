@@ -275,21 +275,22 @@ int table_check_globs(const struct probe_table *t, const struct capture_options 
 static int find_sites(struct probe_table *t, const struct engine *e, struct image *image,
 		      const struct capture_options *opt, struct error *err)
 {
-	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache, .no_calibration = opt->no_sites };
-	struct site_list sites;
-	int rc = sites_find(image, e, &so, &sites, err);
+	struct site_options so = { .symbols = opt->symbols, .no_cache = opt->no_cache };
+	struct site_list found = { 0 };
+	const struct site_list *sites = opt->sites ?: &found;
+	int rc = opt->sites ? 0 : sites_find(image, e, &so, &found, err);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < sites.nr && !rc; i++) {
-		const struct site *s = &sites.sites[i];
+	for (size_t i = 0; i < sites->nr && !rc; i++) {
+		const struct site *s = &sites->sites[i];
 
 		note_globs(t, s, opt);
 		if (!is_wanted(s, opt) || (s->source == SITE_NONE && (s->probe->optional || e == t->functions)))
 			continue;
 		rc = add_row(t, e, image, s, opt);
 	}
-	sites_free(&sites);
+	sites_free(&found);
 	if (rc == -ENOSPC)
 		return error_set(err, ERR_OTHER, rc, "more than %zu probes; choose some with --probe", t->cap);
 	return rc ? error_set(err, ERR_OTHER, rc, "out of memory") : 0;

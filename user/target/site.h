@@ -53,6 +53,9 @@ int sites_find(struct image *image, const struct engine *engine, const struct si
 	       struct site_list *ret, struct error *err);
 void sites_free(struct site_list *list);
 
+/* What was calibrated replaces the definition's arguments of the same fields. Its others and its constants stay. */
+void site_replace_args(struct site *site, const struct arg_spec *args, size_t nr);
+
 const char *site_source_name(enum site_source s);
 const char *cost_class_name(enum cost_class c);	/* "emulated", "single-stepped", "nop5" */
 

@@ -260,22 +260,6 @@ static bool describe_unfound(const struct image *img, struct site *site, uint64_
 	return f.end > vaddr && site_describe_code(&map, &f, site);
 }
 
-/* What was calibrated replaces the definition's arguments of the same fields. Its others and its constants stay. */
-static void drop_replaced(struct site *site, const struct entry *e)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < site->nr_args; i++) {
-		bool replaced = false;
-
-		for (size_t k = 0; k < e->nr_args; k++)
-			replaced |= site->args[i].kind != KIND_CONST && e->args[k].field == site->args[i].field;
-		if (!replaced)
-			site->args[kept++] = site->args[i];
-	}
-	site->nr_args = kept;
-}
-
 static void apply_entry(struct reader *r, const struct entry *e)
 {
 	struct site_list *list = r->search->list;
@@ -300,9 +284,7 @@ static void apply_entry(struct reader *r, const struct entry *e)
 	snprintf(site->evidence, sizeof(site->evidence), "calibrated: %.200s%s%.400s", e->evidence, *before ? "; " : "", before);
 	site->source = SITE_CALIBRATED;
 	site->cage = r->cage;
-	drop_replaced(site, e);
-	for (size_t i = 0; i < e->nr_args && site->nr_args < RECORD_MAX_ARGS; i++)
-		site->args[site->nr_args++] = e->args[i];
+	site_replace_args(site, e->args, e->nr_args);
 }
 
 int site_file_apply_text(struct site_search *s, const char *text, const char *path, struct error *err)

@@ -53,6 +53,23 @@ void site_keep_constants(struct site *site)
 	site->nr_args = kept;
 }
 
+void site_replace_args(struct site *site, const struct arg_spec *args, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < site->nr_args; i++) {
+		bool replaced = false;
+
+		for (size_t k = 0; k < nr; k++)
+			replaced |= site->args[i].kind != KIND_CONST && args[k].field == site->args[i].field;
+		if (!replaced)
+			site->args[kept++] = site->args[i];
+	}
+	site->nr_args = kept;
+	for (size_t i = 0; i < nr && site->nr_args < RECORD_MAX_ARGS; i++)
+		site->args[site->nr_args++] = args[i];
+}
+
 bool site_list_has(const struct site_list *list, const struct engine_probe *probe)
 {
 	for (size_t i = 0; i < list->nr; i++)

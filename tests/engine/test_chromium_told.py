@@ -76,7 +76,7 @@ def expected_names(trace):
 
 def pair(events, spans):
     """[(event of ours, index of the span that lies in it)], closest first; each is used once."""
-    pairs = sorted(((e["span"][2] - e["span"][1]) - (s[2] - s[1]), k, i) for k, e in enumerate(events)
+    pairs = sorted((abs(e["span"][1] - s[1]) + abs(e["span"][2] - s[2]), k, i) for k, e in enumerate(events)
                    for i, s in enumerate(spans) if around(s, e["span"]))
     used, found = (set(), set()), []
     for _, k, i in pairs:

@@ -632,7 +632,6 @@ static __always_inline __u32 read_cookie_cstr(struct pt_regs *ctx, struct thread
 	p = arg_register(ctx, COOKIE_REG(cookie));
 	n = -1;
 	if (can_walk) {
-		t->tables = tables_of(bpf_get_current_task_btf());
 		n = direct_str(t, at, max, p);
 		if (n > max) {
 			longer = true;

@@ -125,7 +125,6 @@ static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 pr
 	w.a.cage = spec->cage;
 	w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
 	regs_copy(t->regs, ctx, w.a.load_base);
-	t->tables = tables_of(bpf_get_current_task_btf());
 	bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
 	w.a.missed &= ~w.a.have;
 	if (unlikely(w.a.missed)) {
@@ -337,7 +336,6 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 
 		a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
 		regs_copy(t->regs, ctx, a.load_base);
-		t->tables = tables_of(bpf_get_current_task_btf());
 		if (run_steps(t, &a, &spec->args[0], 0))
 			key = a.value;
 	}
@@ -396,6 +394,8 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	struct frame *f, *parent;
 	__u64 now, sp;
 
+	if (cookie & (COOKIE_CSTR | COOKIE_ARGS | COOKIE_AGGREGATE))
+		t->tables = tables_of(task);
 	sp = PT_REGS_SP(ctx);
 	parent = cookie & COOKIE_MARK ? own_call(t, cookie, sp) : NULL;
 	if (!parent)

@@ -53,10 +53,10 @@ static __always_inline bool fault_in(struct arg_ctx *a, __u64 addr)
 	return true;
 }
 
-/* `n`: a constant, at most sizeof(t->words). */
+/* `n`: a constant; of more than sizeof(t->words) bytes only the kernel's helper knows. */
 static __always_inline bool read_small(struct thread *t, struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
 {
-	if (can_walk && likely(n <= sizeof(t->words[0]) ? direct_word(t, addr) : direct_words(t, addr))) {
+	if (can_walk && n <= sizeof(t->words) && likely(n <= sizeof(t->words[0]) ? direct_word(t, addr) : direct_words(t, addr))) {
 		__builtin_memcpy(dst, t->words, n);
 		return true;
 	}

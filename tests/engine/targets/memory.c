@@ -156,11 +156,11 @@ static void *move(void *arg)
 
 		memset(p, 'a' + i % 26, 40);
 		mremap(p, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, moving_page);
-		if (i % 8 == 0) {
+		if (i % 8 == 0)
 			madvise(moving_page, PAGE, MADV_DONTNEED);
-			/* the kernel needs the lock on the memory's map for the probes, too */
+		/* the kernel needs the lock on the memory's map for the probes, too */
+		if (i % 8 == 4)
 			usleep(1);
-		}
 	}
 	return NULL;
 }

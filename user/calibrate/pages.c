@@ -40,6 +40,7 @@ static const char script[] =
 	"	shadow.querySelector('b').textContent = shadow.querySelectorAll('b').length;\n"
 	"	p.classList.toggle('odd', p.matches('p') && shadow.firstChild.matches('b') && p.closest('.' + document.body.className) &&\n"
 	"		shadow.firstChild.closest('b'));\n"
+	"	layer.textContent = n;\n"
 	"	document.body.querySelector('b').textContent = document.body.querySelectorAll('b').length;\n"
 	/* the same again in other ways, so that what is right only by the way of a call isn't taken for right */
 	"	window.evaluated = eval(n + ' + ' + n) + new Function('return ' + n)();\n"
@@ -67,6 +68,8 @@ static const char script[] =
 	/* nodes that belong to something in the document, too, before they belong to it */
 	"const shadow = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });\n"
 	"shadow.innerHTML = '<b></b>';\n"
+	"const layer = document.body.appendChild(document.createElement('u'));\n"
+	"layer.style.cssText = 'position: absolute; will-change: transform';\n"
 	"document.querySelector('p').addEventListener('tick', () => window.ticks = n);\n"
 	"addEventListener('load', () => asked ? setTimeout(tick, 25) : finish());\n";
 

@@ -5,7 +5,6 @@
 #include "calibrate/path.h"
 
 #define STEP_BITS 12
-#define STACK_OBJECT 0x80	/* bytes of an object on the stack that an argument points to */
 #define ADD_SHIFT 96	/* of what is added at the end: 16 bits, signed */
 
 path_t path_step(path_t p, bool caged, int off)
@@ -62,12 +61,8 @@ unsigned int path_reach(path_t p)
 /* What speaks against a path. */
 static unsigned int path_doubts(path_t p, uint32_t stack_regs)
 {
-	bool caged, stack = stack_regs >> (p & 31) & 1;
-	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack ? 3 : 0);
-
-	/* what the register points to hardly is so large: that is what callers have there */
-	if (stack && path_steps(p) && path_step_at(p, 0, &caged) >= STACK_OBJECT)
-		doubts += 2 * PATH_MAX_STEPS;
+	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack_regs >> (p & 31) & 1 ? 3 : 0);
+	bool caged;
 
 	for (size_t i = 0; i < path_steps(p); i++)
 		doubts += path_step_at(p, i, &caged) < 0;

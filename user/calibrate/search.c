@@ -7,6 +7,7 @@
 #include "calibrate/search.h"
 
 #define WINDOW_ABOVE 0x400
+#define STACK_OBJECT 0x80
 #define WINDOW (WINDOW_BELOW + WINDOW_ABOVE)
 #define MAX_NODES 400000	/* of one level */
 #define BASE_STEPS 3
@@ -253,12 +254,14 @@ static int arrive(const struct subject *s, path_t path, uint64_t v, bool caged, 
  * what happens to be on a stack or in a handle: no identity is read from there. */
 static int expand(const struct subject *s, const struct node *n, bool values, struct level *next, struct found *ret)
 {
+	/* what an argument points to there hardly is larger: behind it is what callers have */
+	int size = WINDOW_BELOW + (n->addr - s->stack < STACK_BYTES ? STACK_OBJECT : WINDOW_ABOVE);
 	uint8_t window[WINDOW];
 	int rc = 0;
 
 	if (!memory_window(s->memory, n->addr - WINDOW_BELOW, window, WINDOW))
 		return 0;
-	for (int at = 0; at + 8 <= WINDOW && !rc; at += 4) {
+	for (int at = 0; at + 8 <= size && !rc; at += 4) {
 		int off = at - WINDOW_BELOW;
 		uint64_t v;
 		int32_t half;

@@ -16,8 +16,7 @@ static const char *const none[] = { NULL };
 
 /*
  * Which type its records of a function have. Those of modules and of callbacks that are no listeners have the same type as what we
- * have probes for; JavaScriptCore's functions, which aren't looked into, stand for them. There is no record of paintContents:
- * "Paint" is one of each layer, which is painted without it, while the check whether a page has contents yet paints with it.
+ * have probes for; JavaScriptCore's functions, which aren't looked into, stand for them.
  */
 static const struct {
 	const char *probe, *type;
@@ -25,6 +24,7 @@ static const struct {
 	{ "ScriptElement::executeClassicScript", "EvaluateScript" }, { "JSC::evaluate", "EvaluateScript" },
 	{ "JSEventListener::handleEvent", "FunctionCall" }, { "JSC::profiledCall", "FunctionCall" },
 	{ "Document::resolveStyle", "RecalculateStyles" }, { "LocalFrameViewLayoutContext::performLayout", "Layout" },
+	{ "RenderLayerBacking::paintContents", "Paint" },
 };
 
 static bool name_of(const struct engine_probe *p, char *ret, size_t size, enum compare_how *ret_how)

@@ -47,6 +47,14 @@ def calibrate(binary, env):
                           timeout=300)
 
 
+def environment(pid):
+    try:
+        with open("/proc/%s/environ" % pid, "rb") as f:
+            return f.read()
+    except OSError:
+        return b""
+
+
 def interrupted(tap, binary, env, tmp):
     """At the moment when its first page is being shown."""
     for how, name in ((signal.SIGINT, "interrupted"), (signal.SIGKILL, "killed")):
@@ -54,7 +62,7 @@ def interrupted(tap, binary, env, tmp):
         for line in p.stderr:
             if line.startswith("showing"):
                 break
-        displays = [pid for pid in calibrated.processes("Xvfb") if calibrated.processes(tmp)]
+        displays = [pid for pid in calibrated.processes("Xvfb") if tmp.encode() in environment(pid)]
         p.send_signal(how)
         p.communicate(timeout=60)
         tap.ok(not calibrated.left_behind(tmp, 60), name + " it leaves nothing behind", calibrated.left_behind(tmp))

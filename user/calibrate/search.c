@@ -254,14 +254,15 @@ static int arrive(const struct subject *s, path_t path, uint64_t v, bool caged, 
  * what happens to be on a stack or in a handle: no identity is read from there. */
 static int expand(const struct subject *s, const struct node *n, bool values, struct level *next, struct found *ret)
 {
-	/* what an argument points to there hardly is larger: behind it is what callers have */
-	int size = WINDOW_BELOW + (n->addr - s->stack < STACK_BYTES ? STACK_OBJECT : WINDOW_ABOVE);
+	/* what an argument points to there hardly is larger; around it is what callers have, and the same after every call */
+	bool stack = n->addr - s->stack < STACK_BYTES;
+	int first = stack ? WINDOW_BELOW : 0, size = WINDOW_BELOW + (stack ? STACK_OBJECT : WINDOW_ABOVE);
 	uint8_t window[WINDOW];
 	int rc = 0;
 
 	if (!memory_window(s->memory, n->addr - WINDOW_BELOW, window, WINDOW))
 		return 0;
-	for (int at = 0; at + 8 <= size && !rc; at += 4) {
+	for (int at = first; at + 8 <= size && !rc; at += 4) {
 		int off = at - WINDOW_BELOW;
 		uint64_t v;
 		int32_t half;

@@ -70,6 +70,12 @@ def interrupted(tap, binary, env, tmp):
         tap.ok(displays and not gone, "nor its display", "%s, still there %s" % (displays, gone))
 
 
+def without_display(tap, binary, env):
+    hidden = "mount --bind /dev/null /usr/bin/Xvfb && exec %s calibrate %s" % (FRAMESCOPE, binary)
+    p = subprocess.run(["unshare", "--mount", "sh", "-c", hidden], stderr=subprocess.PIPE, text=True, env=env, timeout=60)
+    tap.ok(p.returncode == 8 and "Xvfb" in p.stderr and p.stderr.count("\n") == 1, "without Xvfb a sentence says so", p.stderr)
+
+
 def check_counts(tap, path):
     """The file's numbers are the inspector's."""
     text = open(path).read()
@@ -89,6 +95,7 @@ def main():
     base = server.url + "/"
     try:
         locks = glob.glob("/tmp/.X*-lock")
+        without_display(tap, webkit.installed(), env)
         interrupted(tap, webkit.installed(), env, tmp)
         began = time.monotonic()
         p = calibrate(os.path.join(os.path.dirname(webkit.installed()), "WebKitWebProcess"), env)

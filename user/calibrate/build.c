@@ -226,10 +226,11 @@ static int check_binary(struct run *r)
 	if (!realpath(r->opt->binary, name))
 		return error_set(r->err, ERR_INPUT, -errno, "can't find %s: %s", r->opt->binary, strerror(errno));
 	snprintf(folder, sizeof(folder), "%s", name);
+	/* what stands beside it in /usr/bin has nothing to do with it */
 	if (!is_module(r, name, basename(name)))
-		find_beside(r, dirname(folder));
-	if (!c->engine)
 		find_needed(r, name);
+	if (!c->engine)
+		find_beside(r, dirname(folder));
 	r->kind = c->engine ? kind_of(c->engine->name) : NULL;
 	if (c->engine && !r->kind)
 		return error_set(r->err, ERR_INPUT, -ENOTSUP, "%s is %s, which can't be calibrated", r->opt->binary, c->engine->title);

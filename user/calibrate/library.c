@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "calibrate/library.h"
 
-static bool each_of_section(Elf *elf, Elf_Scn *s, bool (*each)(void *ctx, const char *name), void *ctx)
+static bool each_of_section(Elf *elf, Elf_Scn *s, int64_t tag, bool (*each)(void *ctx, const char *name), void *ctx)
 {
 	Elf_Data *data = elf_getdata(s, NULL);
 	GElf_Shdr h;
@@ -19,16 +19,15 @@ static bool each_of_section(Elf *elf, Elf_Scn *s, bool (*each)(void *ctx, const 
 	if (!data || !gelf_getshdr(s, &h) || h.sh_type != SHT_DYNAMIC)
 		return false;
 	for (int i = 0; gelf_getdyn(data, i, &d) && d.d_tag != DT_NULL; i++) {
-		const char *name = d.d_tag == DT_NEEDED ? elf_strptr(elf, h.sh_link, d.d_un.d_val) : NULL;
+		const char *text = d.d_tag == tag ? elf_strptr(elf, h.sh_link, d.d_un.d_val) : NULL;
 
-		/* it becomes part of a path */
-		if (name && name[0] && !strchr(name, '/') && strlen(name) <= NAME_MAX && each(ctx, name))
+		if (text && text[0] && each(ctx, text))
 			return true;
 	}
 	return false;
 }
 
-bool library_each_needed(const struct image *img, bool (*each)(void *ctx, const char *name), void *ctx)
+static bool each_text(const struct image *img, int64_t tag, bool (*each)(void *ctx, const char *text), void *ctx)
 {
 	Elf_Scn *s = NULL;
 	bool done = false;
@@ -37,9 +36,58 @@ bool library_each_needed(const struct image *img, bool (*each)(void *ctx, const 
 	elf_version(EV_CURRENT);
 	elf = elf_begin(img->fd, ELF_C_READ, NULL);
 	while (elf && !done && (s = elf_nextscn(elf, s)))
-		done = each_of_section(elf, s, each, ctx);
+		done = each_of_section(elf, s, tag, each, ctx);
 	elf_end(elf);
 	return done;
+}
+
+struct walk {
+	bool (*each)(void *ctx, const char *name);
+	void *ctx;
+	char folder[PATH_MAX];	/* of the program's own libraries */
+};
+
+static bool take_name(void *ctx, const char *name)
+{
+	struct walk *w = ctx;
+
+	/* it becomes part of a path */
+	return !strchr(name, '/') && strlen(name) <= NAME_MAX && w->each(w->ctx, name);
+}
+
+static bool take_folder(void *ctx, const char *folder)
+{
+	struct walk *w = ctx;
+
+	snprintf(w->folder, sizeof(w->folder), "%.*s", (int)strcspn(folder, ":"), folder);
+	return true;
+}
+
+static bool take_own(void *ctx, const char *name)
+{
+	struct walk *w = ctx;
+	char path[PATH_MAX];
+	struct image *own;
+	struct error err;
+	bool done;
+
+	if (strchr(name, '/') || (size_t)snprintf(path, sizeof(path), "%s/%s", w->folder, name) >= sizeof(path) ||
+	    access(path, R_OK) || image_open(path, &own, &err))
+		return false;
+	done = each_text(own, DT_NEEDED, take_name, w);
+	image_close(own);
+	return done;
+}
+
+bool library_each_needed(const struct image *img, bool (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct walk w = { .each = each, .ctx = ctx };
+
+	if (each_text(img, DT_NEEDED, take_name, &w))
+		return true;
+	/* much of a program may be in libraries that only it has */
+	return (each_text(img, DT_RUNPATH, take_folder, &w) || each_text(img, DT_RPATH, take_folder, &w)) &&
+	       each_text(img, DT_NEEDED, take_own, &w);
 }
 
 static bool is_there(const char *folder, const char *name, char *ret)

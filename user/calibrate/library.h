@@ -7,7 +7,8 @@
 #include "target/engine.h"
 #include "target/image.h"
 
-/* Calls each(ctx, name) for the libraries that a file says it needs, until that returns true. */
+/* Calls each(ctx, name) for the libraries that a file says it needs, and those that libraries in a folder of its own need,
+ * until that returns true. */
 bool library_each_needed(const struct image *img, bool (*each)(void *ctx, const char *name), void *ctx);
 
 /* Where a program that stands at `binary` would find a library of this name, into ret (PATH_MAX bytes). False: in none of the

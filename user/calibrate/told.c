@@ -10,16 +10,25 @@
 #define MIN_PHASES 2	/* on so many pages */
 #define END_STEPS 2	/* from an object to what keeps its area */
 
+/* What the definition itself says where to read needs no search, which may find what is right by chance. */
+static bool is_defined(const struct engine_probe *p, uint8_t field)
+{
+	for (size_t i = 0; i < p->nr_args; i++)
+		if (p->args[i].field == field)
+			return true;
+	return false;
+}
+
 bool choose_has_area(const struct engine_probe *p)
 {
-	return p->type == EVENT_PAINT || p->role == ROLE_PAINT_AREA;
+	return (p->type == EVENT_PAINT || p->role == ROLE_PAINT_AREA) && !is_defined(p, FIELD_X);
 }
 
 bool choose_has_name(const struct engine_probe *p)
 {
 	for (size_t i = 0; i < p->nr_args; i++)
 		if (p->args[i].field == FIELD_THREAD_TYPE && p->args[i].kind == KIND_CONST)
-			return p->args[i].aux == THREAD_TYPE_EVENT;
+			return p->args[i].aux == THREAD_TYPE_EVENT && !is_defined(p, FIELD_EVENT_NAME);
 	return false;
 }
 

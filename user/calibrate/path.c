@@ -58,14 +58,14 @@ unsigned int path_reach(path_t p)
 	return reach;
 }
 
-/* What speaks against a path. */
+/* What speaks against a path. An argument may be part of an object, right behind what leads on. */
 static unsigned int path_doubts(path_t p, uint32_t stack_regs)
 {
 	unsigned int doubts = 2 * path_steps(p) + (p & 31) + (stack_regs >> (p & 31) & 1 ? 3 : 0);
 	bool caged;
 
 	for (size_t i = 0; i < path_steps(p); i++)
-		doubts += path_step_at(p, i, &caged) < 0;
+		doubts += path_step_at(p, i, &caged) < -(int)sizeof(uint64_t);
 	return doubts;
 }
 

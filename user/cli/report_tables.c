@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The tables of the report for a person, beside those of sums. Those without a row are left out. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
@@ -123,11 +124,40 @@ static const struct { size_t offset; const char *one, *text; } oddities[] = {
 	ODD(unknown_records, "record", "records", " of a kind that this framescope does not know"),
 };
 
+#define NAMED 3	/* probes named in a line: the worst */
+
+/* " (most: NAME 12, NAME 3)": the probes whose arguments could not be read, as the kernel counted them. */
+static void name_unread(const struct session *s, char *text, size_t size)
+{
+	const struct recording_probe *p, *worst[NAMED] = { NULL };
+	size_t nr, n = 0;
+
+	p = session_probes(s, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct recording_probe *next = &p[i];
+
+		for (size_t k = 0; k < NAMED && next && next->stats.read_failed; k++)
+			if (!worst[k] || worst[k]->stats.read_failed < next->stats.read_failed) {
+				const struct recording_probe *less = worst[k];
+
+				worst[k] = next;
+				next = less;
+			}
+	}
+	*text = '\0';
+	for (size_t k = 0; k < NAMED && worst[k] && n < size; k++)
+		n += snprintf(text + n, size - n, "%s%s %llu", k ? ", " : " (most: ", worst[k]->name,
+			      (unsigned long long)worst[k]->stats.read_failed);
+	if (n && n < size)
+		snprintf(text + n, size - n, ")");
+}
+
 static int print_oddities(const struct session *s)
 {
 	static const char *const titles[] = { ">", "" };
 	const struct session_counts *c = session_get_counts(s);
 	struct table *t = table_new(titles, COUNT(titles));
+	char where[256];
 	size_t shown = 0;
 
 	for (size_t i = 0; i < COUNT(oddities); i++) {
@@ -135,8 +165,11 @@ static int print_oddities(const struct session *s)
 
 		if (!v)
 			continue;
+		*where = '\0';
+		if (oddities[i].offset == offsetof(struct session_counts, read_failed))
+			name_unread(s, where, sizeof(where));
 		table_count(t, v);
-		table_text(t, v == 1 ? oddities[i].one : oddities[i].text);
+		table_format(t, "%s%s", v == 1 ? oddities[i].one : oddities[i].text, where);
 		shown++;
 	}
 	if (shown)

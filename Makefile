@@ -173,7 +173,7 @@ $(O)/static/tests/engine/targets/%: tests/engine/targets/%.cc
 
 # libFuzzer; the harnesses include what they need from the library, built again with clang's sanitizers
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(filter-out user/cli/main.c user/capture/% user/calibrate/%,$(USER_SRC)) \
-		$(wildcard user/capture/recording_*.c) user/calibrate/profile.c user/calibrate/trace.c user/calibrate/report.c | $(PROTO_C) $(SKEL) $(GEN_H)
+		$(wildcard user/capture/recording_*.c) $(addprefix user/calibrate/,profile.c trace.c timeline.c wants.c report.c) | $(PROTO_C) $(SKEL) $(GEN_H)
 	$(call say,FUZZ,$<)
 	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Wno-comment \
 		$(filter-out -MMD -MP,$(CPPFLAGS)) -Itests -o $@ $< \

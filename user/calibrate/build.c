@@ -13,6 +13,7 @@
 #include "calibrate/keep.h"
 #include "calibrate/library.h"
 #include "calibrate/run.h"
+#include "calibrate/wants.h"
 
 /* Of each page, what is shown at the same time as it: pages by the order in which they are shown. */
 static unsigned int next_phase(const struct page *p, unsigned int phase, unsigned int *left)
@@ -108,7 +109,7 @@ static int find_functions(struct run *r)
 		r->result->cage = list->sites[i].cage;
 	for (size_t i = 0; i < list->nr && r->nr_logs < SNOOP_MAX_SITES; i++)
 		if (list->sites[i].source && !*list->sites[i].probe->group &&
-		    (!list->sites[i].probe->off || tells_object(list->sites[i].probe) || choose_has_area(list->sites[i].probe)))
+		    (!list->sites[i].probe->off || tells_object(list->sites[i].probe) || wants_area(list->sites[i].probe)))
 			r->logs[r->nr_logs++].site = &list->sites[i];
 	return r->nr_logs ? 0 : error_set(r->err, ERR_NOTHING, -ENOENT, "none of %s's functions were found in %s; framescope probes "
 					  "--binary says why", r->result->engine->title, r->opt->binary);

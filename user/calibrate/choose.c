@@ -9,6 +9,7 @@
 #include "calibrate/entry.h"
 #include "calibrate/frame.h"
 #include "calibrate/told.h"
+#include "calibrate/wants.h"
 
 #define MIN_TEXTS 3	/* that a path must have led to, */
 #define MIN_PHASES 2	/* on so many pages */
@@ -181,7 +182,7 @@ static int choose_url(const struct call_log *log, const struct choose_texts *t, 
 
 	*facts = (struct frame_facts){ .log = log };
 	/* what is off and about an area is looked into for that alone: it lies in calls that know the document */
-	if (log->site->probe->off && choose_has_area(log->site->probe))
+	if (log->site->probe->off && wants_area(log->site->probe))
 		return 0;
 	if (candidates_collect(log, t, &all))
 		return -ENOMEM;

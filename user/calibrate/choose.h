@@ -28,10 +28,6 @@ struct choose_texts {
 /* What an event of this type is about besides documents: bits by text. */
 uint64_t choose_others(const struct choose_texts *t, enum event_type type);
 
-/* Is a call of this function about something painted; about an event that a script is called for? */
-bool choose_has_area(const struct engine_probe *p);
-bool choose_has_name(const struct engine_probe *p);
-
 /* Fills one entry per log, in their order; one without arguments where nothing is right. 0 or -ENOMEM. */
 int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t, struct site_entry *ret);
 

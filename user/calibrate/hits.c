@@ -4,6 +4,7 @@
 #include <limits.h>
 #include "base/clock.h"
 #include "calibrate/run.h"
+#include "calibrate/wants.h"
 #include "target/arch.h"
 #include "target/process.h"
 
@@ -89,8 +90,8 @@ static void on_hit(void *arg, const struct snoop_hit *hit)
 	s.nr_regs = nr_registers(r->logs[hit->site].site->probe);
 	learn_objects(r, hit);
 	s.objects = objects_begin(r->objects, hit->tgid) ? r->objects : NULL;
-	s.areas = choose_has_area(r->logs[hit->site].site->probe);
-	s.names = choose_has_name(r->logs[hit->site].site->probe);
+	s.areas = wants_area(r->logs[hit->site].site->probe);
+	s.names = wants_name(r->logs[hit->site].site->probe);
 	s.wanted = choose_others(&r->texts, r->logs[hit->site].site->probe->type);
 	if (r->kind->cage && !r->result->cage && r->cage_tries < CAGE_TRIES) {
 		r->cage_tries++;

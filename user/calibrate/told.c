@@ -5,32 +5,11 @@
 #include "calibrate/candidates.h"
 #include "calibrate/entry.h"
 #include "calibrate/told.h"
+#include "calibrate/wants.h"
 
 #define MIN_NAMES 3	/* or areas, that a way must have led to, */
 #define MIN_PHASES 2	/* on so many pages */
 #define END_STEPS 2	/* from an object to what keeps its area */
-
-/* What the definition itself says where to read needs no search, which may find what is right by chance. */
-static bool is_defined(const struct engine_probe *p, uint8_t field)
-{
-	for (size_t i = 0; i < p->nr_args; i++)
-		if (p->args[i].field == field)
-			return true;
-	return false;
-}
-
-bool choose_has_area(const struct engine_probe *p)
-{
-	return (p->type == EVENT_PAINT || p->role == ROLE_PAINT_AREA) && !is_defined(p, FIELD_X);
-}
-
-bool choose_has_name(const struct engine_probe *p)
-{
-	for (size_t i = 0; i < p->nr_args; i++)
-		if (p->args[i].field == FIELD_THREAD_TYPE && p->args[i].kind == KIND_CONST)
-			return p->args[i].aux == THREAD_TYPE_EVENT && !is_defined(p, FIELD_EVENT_NAME);
-	return false;
-}
 
 static bool is_right(const struct candidate *c, uint64_t wanted, const struct choose_texts *t)
 {
@@ -46,7 +25,7 @@ int told_name(const struct call_log *log, const struct choose_texts *t, struct s
 	const struct candidate *best = NULL;
 	struct candidates all;
 
-	if (!choose_has_name(log->site->probe))
+	if (!wants_name(log->site->probe))
 		return 0;
 	if (candidates_collect(log, t, &all))
 		return -ENOMEM;
@@ -134,7 +113,7 @@ int told_areas(const struct frame_facts *facts, size_t nr, const struct choose_t
 
 	for (size_t i = 0; i < nr && !rc; i++) {
 		f[i].facts = &facts[i];
-		if (choose_has_area(facts[i].log->site->probe))
+		if (wants_area(facts[i].log->site->probe))
 			rc = candidates_collect(facts[i].log, t, &f[i].all);
 	}
 	end = rc ? 0 : most_shared(f, nr, t);

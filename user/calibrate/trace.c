@@ -8,6 +8,7 @@
 #include "base/trace_events.h"
 #include "calibrate/choose.h"
 #include "calibrate/report.h"
+#include "calibrate/wants.h"
 #include "target/anchors.h"
 
 /* Those that the functions of blink.engine report in, and no others: writing a trace takes long. */
@@ -37,7 +38,7 @@ static const char *told_by(const struct engine_probe *p)
 	/* all is painted when the area is told, and its events are over */
 	if (p->role == ROLE_PAINT_AREA)
 		return NULL;
-	return choose_has_area(p) ? "Paint" : choose_has_name(p) ? "EventDispatch" : NULL;
+	return wants_area(p) ? "Paint" : wants_name(p) ? "EventDispatch" : NULL;
 }
 
 /* The type of an event that is dispatched; the corners of what is painted, from the upper left one clockwise. */

@@ -273,11 +273,12 @@ __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 {
 	const __u64 ones = 0x0101010101010101ull;
 	__u32 room = PAGE_BYTES - (src & (PAGE_BYTES - 1)), n = max + 1;
-	__u64 from, w, zero;
+	__u64 from, w, zero, before;
 	__u8 *dst;
 
 	if (!t)
 		return -1;
+	before = flushes(t);
 	from = direct_address(t->tables, src);
 	dst = DST(t, at + sizeof(struct rec_arg), ROOM_SMALL);
 	if (!from || !dst)
@@ -298,7 +299,7 @@ __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 		n = i + (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1;
 		break;
 	}
-	return direct_address(t->tables, src) == from ? n : -1;
+	return flushes(t) == before ? n : -1;
 }
 
 /* Up to `n` bytes up to a NUL, the NUL included: the bytes read, or negative. */
@@ -326,14 +327,15 @@ __noinline long read_str(struct thread *t, __u32 at, __u32 n, __u64 src)
 /* Exactly `n` bytes; 0 or negative. */
 __noinline long read_bytes(struct thread *t, __u32 at, __u32 n, __u64 src, bool may_sleep)
 {
-	__u64 from;
+	__u64 from, before;
 
 	if (!t)
 		return -1;
 	at += sizeof(struct rec_arg);
 	if (can_walk && !may_sleep && n <= PAGE_BYTES && in_one_page(src, n)) {
+		before = flushes(t);
 		from = direct_address(t->tables, src);
-		if (from && !read_sized(t, at, n, from, WAY_DIRECT) && direct_address(t->tables, src) == from)
+		if (from && !read_sized(t, at, n, from, WAY_DIRECT) && flushes(t) == before)
 			return 0;
 	}
 	return read_sized(t, at, n, src, may_sleep ? WAY_SLEEP : WAY_USER);

@@ -35,14 +35,14 @@ static long search_step(__u64 i, struct search *s)
 #endif
 
 /*
- * Arguments: an address, the physical one, what stands there, the bytes of physical memory. From the lowest place on,
- * since what is taken for the mapping then ends below its real end, behind which there may be devices.
+ * Arguments: an address, the physical one, what stands there. From the lowest place on, since what is taken for the
+ * mapping then ends below its real end, behind which there may be devices.
  */
 SEC("raw_tp")
 int fs_find_map(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct search s = { .addr = ctx->args[0], .physical = ctx->args[1], .text = ctx->args[2] };
-	__u64 steps = ctx->args[3] / STEP_BYTES + 1;
+	__u64 steps = ctl.memory_end / STEP_BYTES + 1;
 
 	s.tables = tables_of(bpf_get_current_task_btf());
 	if (!s.tables)

@@ -138,6 +138,7 @@ struct thread {
 	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
 	__u64 sums_below;	/* while they are sent: of which caller */
 	__u64 tables;		/* its process's page tables, while arguments are read; 0: not to be walked */
+	__u64 flushes;		/* and where the kernel counts how often processors were told of changes in them */
 	__u64 words[3];		/* of the target's memory, as last read */
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */

@@ -395,7 +395,7 @@ static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *t
 	__u64 now, sp;
 
 	if (cookie & (COOKIE_CSTR | COOKIE_ARGS | COOKIE_AGGREGATE))
-		t->tables = tables_of(task);
+		direct_begin(t, task);
 	sp = PT_REGS_SP(ctx);
 	parent = cookie & COOKIE_MARK ? own_call(t, cookie, sp) : NULL;
 	if (!parent)

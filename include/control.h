@@ -54,6 +54,7 @@ struct control {
 	volatile __u32 cpu;		/* where a target's thread sent records last */
 	volatile __u32 user_bits;	/* of an address in user space: 47, or 56 with five levels of page tables */
 	volatile __u64 direct_map;	/* where the kernel maps all memory, as direct_map.c has found it; 0: not known */
+	volatile __u64 memory_end;	/* the first physical address behind all memory */
 	volatile __u64 frame_mask;	/* bits of an entry of a page table that are an address */
 };
 

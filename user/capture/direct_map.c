@@ -10,9 +10,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 #include "capture/direct_map.h"
 
 #define PAGE_BYTES 4096
@@ -38,33 +35,31 @@ bool direct_map_possible(void)
 	return has;
 }
 
-/* Address bits of the processor, without those that say how memory is encrypted; and whether there are five levels. */
+/*
+ * Which bits of an entry are an address: the kernel's account leaves out those that say how memory is encrypted, where the
+ * processor's does not. And whether there are five levels of tables.
+ */
 static bool sizes(struct control *ctl)
 {
-#if defined(__x86_64__)
-	unsigned int a, b, c, d;
+	unsigned int bits = 0;
 	char line[4096];
 	bool five = false;
-	FILE *f;
+	FILE *f = fopen("/proc/cpuinfo", "re");
 
-	if (!__get_cpuid(0x80000008, &a, &b, &c, &d))
-		return false;
-	ctl->frame_mask = ((1ull << (a & 0xff)) - 1) & ~(PAGE_BYTES - 1ull);
 	/* the kernel takes the flag away where it does with four */
-	f = fopen("/proc/cpuinfo", "re");
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, "flags", 5)) {
+	while (f && !bits && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "flags", 5))
 			five = strstr(line, " la57");
-			break;
-		}
-	fclose(f);
+		else if (!strncmp(line, "address sizes", 13))
+			sscanf(strchrnul(line, ':'), ": %u bits physical", &bits);
+	}
+	if (f)
+		fclose(f);
+	if (bits <= 12 || bits > 52)
+		return false;
+	ctl->frame_mask = ((1ull << bits) - 1) & ~(PAGE_BYTES - 1ull);
 	ctl->user_bits = five ? 56 : 47;
 	return true;
-#else
-	return false;
-#endif
 }
 
 /* The end of physical memory, or 0. */
@@ -79,12 +74,12 @@ static uint64_t memory_end(void)
 			last = end;
 	if (f)
 		fclose(f);
-	return last;
+	return last ? last + 1 : 0;
 }
 
 /* A page of ours as the programs' arguments: its address, its physical one, a word that stands there; 0: not known. */
 struct page {
-	uint64_t addr, physical, text, memory_end;
+	uint64_t addr, physical, text;
 };
 
 static bool locate(int pagemap, const void *p, struct page *ret)
@@ -107,16 +102,19 @@ static bool run(int fd, const struct page *page)
 	return !bpf_prog_test_run_opts(fd, &opts) && opts.retval;
 }
 
-/* Pages of all kinds: one alone, one of many with a large page among them perhaps, one of a file, one on the stack. */
+/* Pages of all kinds: one alone, one that may be large, one of a file, one on the stack. */
 static bool find_and_check(int find_fd, int check_fd, int pagemap, uint8_t *mem, struct control *ctl)
 {
-	uint64_t on_stack[2], end = memory_end();
-	const void *at[NR_PAGES] = { mem, mem + LARGE_BYTES + 8 * PAGE_BYTES + 40, (void *)run, on_stack };
+	uint8_t *large = mem + LARGE_BYTES + 8 * PAGE_BYTES + 40;
+	uint64_t on_stack[2];
+	const void *at[NR_PAGES] = { mem, large, (void *)run, on_stack };
 
-	if (!end || getrandom(on_stack, sizeof(on_stack), 0) != sizeof(on_stack))
+	if (getrandom(mem, 64, 0) != 64 || getrandom(large, 64, 0) != 64)
+		return false;
+	if (getrandom(on_stack, sizeof(on_stack), 0) != sizeof(on_stack))
 		return false;
 	for (size_t i = 0; i < NR_PAGES; i++) {
-		struct page page = { .memory_end = end };
+		struct page page = {};
 
 		/* what moves between the two is looked at again */
 		for (int try = 0; try < 3; try++) {
@@ -140,11 +138,9 @@ void direct_map_find(int find_fd, int check_fd, struct control *ctl)
 	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	bool right = false;
 
-	if (mem != MAP_FAILED && pagemap >= 0 && sizes(ctl)) {
+	ctl->memory_end = memory_end();
+	if (mem != MAP_FAILED && pagemap >= 0 && ctl->memory_end && sizes(ctl)) {
 		madvise(mem + PAGE_BYTES, size - PAGE_BYTES, MADV_HUGEPAGE);
-		for (size_t i = 0; i < size; i += PAGE_BYTES)
-			if (getrandom(mem + i, 64, 0) != 64)
-				break;
 		right = find_and_check(find_fd, check_fd, pagemap, mem, ctl);
 	}
 	if (!right)

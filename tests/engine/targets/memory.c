@@ -5,11 +5,13 @@
  */
 /* cflags: -fno-shrink-wrap -D_GNU_SOURCE -fcf-protection=none */
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -144,6 +146,87 @@ static void kinds(const char *file)
 	text(p);
 }
 
+/* A large page that comes apart below the text, and comes together again. */
+static void large(void)
+{
+	char *p = aligned_alloc(LARGE, 2 * LARGE);
+
+	madvise(p, 2 * LARGE, MADV_HUGEPAGE);
+	memset(p, 1, 2 * LARGE);
+	strcpy(p + 5 * PAGE + 8, "whole");
+	text(p + 5 * PAGE + 8);
+	mprotect(p + 7 * PAGE, PAGE, PROT_NONE);
+	text(p + 5 * PAGE + 8);
+	madvise(p + 6 * PAGE, PAGE, MADV_DONTNEED);
+	strcpy(p + 5 * PAGE + 8, "in pieces");
+	text(p + 5 * PAGE + 8);
+	text(p + 6 * PAGE + 8);
+	text(p + 7 * PAGE + 8);
+	mprotect(p + 7 * PAGE, PAGE, PROT_READ | PROT_WRITE);
+	madvise(p, LARGE, 25 /* MADV_COLLAPSE */);
+	text(p + 5 * PAGE + 8);
+	mremap(p, LARGE, LARGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + LARGE);
+	text(p + LARGE + 5 * PAGE + 8);
+	text(p + 5 * PAGE + 8);
+	munmap(p + LARGE, 5 * PAGE);
+	text(p + LARGE + 4 * PAGE + 8);
+	text(p + LARGE + 5 * PAGE + 8);
+}
+
+static void *leave(void *p)
+{
+	strcpy(p, "a thread's");
+	text(p);
+	return NULL;
+}
+
+/* What may come and go, memory that two processes share, and a thread's that ends. */
+static void passing(void)
+{
+	char *p = pages(PAGE, -1);
+	pthread_t t;
+
+	strcpy(p, "to be freed");
+	madvise(p, PAGE, MADV_FREE);
+	strcpy(p, "kept");
+	text(p);
+	madvise(p, PAGE, 21 /* MADV_PAGEOUT */);
+	text(p);
+	madvise(p, PAGE, MADV_DONTNEED);
+	text(p);
+	if (!vfork()) {
+		strcpy(p, "the child's, shared");
+		text(p);
+		_exit(0);
+	}
+	text(p);
+	mprotect(p, PAGE, PROT_WRITE);
+	text(p);
+	if (!pthread_create(&t, NULL, leave, p))
+		pthread_join(t, NULL);
+	text(p);
+}
+
+/* What the kernel has put there: its code for programs, and a ring that it writes to. The bytes are its own matter. */
+static void foreign(void)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+				     .exclude_kernel = 1 };
+	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+	char *vdso = (char *)getauxval(AT_SYSINFO_EHDR), *ring;
+
+	text(vdso ? vdso + 1 : "ELF\2\1\1");
+	/* the kernel's numbers before it, which change, and no text of them is wanted: does it live? */
+	if (vdso)
+		for (int i = 1; i <= 5; i++)
+			moving(vdso - i * PAGE);
+	ring = fd < 0 ? MAP_FAILED : mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED)
+		return;
+	moving(ring);
+	text(ring + PAGE);
+}
+
 static char *moving_page;
 static volatile int stop;
 
@@ -165,13 +248,30 @@ static void *move(void *arg)
 	return NULL;
 }
 
-static void disturbed(long n)
+/* Lets the same piece of memory be another page's in the meantime: the kernel hands out first what was freed last. */
+static void *lend(void *arg)
+{
+	char *other = pages(PAGE, -1);
+
+	(void)arg;
+	for (int i = 0; !stop; i++) {
+		madvise(moving_page, PAGE, MADV_DONTNEED);
+		memcpy(other, "of another page", 16);
+		madvise(other, PAGE, MADV_DONTNEED);
+		memset(moving_page, 'a' + i % 26, 40);
+		if (i % 8 == 4)
+			usleep(1);
+	}
+	return NULL;
+}
+
+static void disturbed(long n, void *(*how)(void *))
 {
 	pthread_t t;
 
 	/* a table of pages of its own, which goes with the last of them */
 	moving_page = (char *)(((uintptr_t)pages(4 * LARGE, -1) + 2 * LARGE) & ~(uintptr_t)(LARGE - 1));
-	if (pthread_create(&t, NULL, move, NULL))
+	if (pthread_create(&t, NULL, how, NULL))
 		return;
 	for (long i = 0; i < n; i++)
 		moving(moving_page);
@@ -196,8 +296,16 @@ int main(int argc, char **argv)
 		nowhere((char *)strtoull(argv[2], NULL, 16));
 	else if (!strcmp(argv[1], "kinds") && argc > 2)
 		kinds(argv[2]);
+	else if (!strcmp(argv[1], "large"))
+		large();
+	else if (!strcmp(argv[1], "passing"))
+		passing();
+	else if (!strcmp(argv[1], "foreign"))
+		foreign();
 	else if (!strcmp(argv[1], "disturbed") && argc > 2)
-		disturbed(atol(argv[2]));
+		disturbed(atol(argv[2]), move);
+	else if (!strcmp(argv[1], "lent") && argc > 2)
+		disturbed(atol(argv[2]), lend);
 	say("done");
 	return !fgets(line, sizeof(line), stdin);
 }

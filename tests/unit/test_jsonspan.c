@@ -118,6 +118,8 @@ static void test_no_numbers(void **state)
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		if (jsonspan_number(span(none[i]), &v))
 			fail_msg("'%s' is %g", none[i], v);
+	/* of what isn't there */
+	assert_false(jsonspan_number((struct jsonspan){ NULL, NULL }, &v));
 }
 
 int main(void)

@@ -99,7 +99,7 @@ bool jsonspan_number(struct jsonspan value, double *ret)
 	size_t n = value.end - value.p;
 
 	if (!jsonspan_text(value, text, sizeof(text))) {
-		if (n > MAX_NUMBER)
+		if (!n || n > MAX_NUMBER)
 			return false;
 		memcpy(text, value.p, n);
 		text[n] = '\0';

@@ -68,9 +68,15 @@ def record(browser, out, page, env, done):
 def events(path):
     text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = [json.loads(line) for line in text.split("\n") if line]
     frames = {row["id"]: row["frame"] for row in rows if row["kind"] == "timeline"}
     return [dict(row, frame=frames[row["timeline"]]) for row in rows if row["kind"] == "event"]
+
+
+def no_texts(rows):
+    """What was read where no text is kept: with control characters, or what is in no encoding."""
+    odd = lambda text: any(ord(c) < 0x20 or 0x7f <= ord(c) < 0xa0 or c == "\ufffd" for c in text)
+    return [(row["name"], row[key]) for row in rows for key in ("url", "event_name") if odd(row.get(key) or "")]
 
 
 def check_urls(tap, rows, base, script):
@@ -90,6 +96,8 @@ def check_urls(tap, rows, base, script):
         tap.ok(not missing, "%s of all files" % kind, "not of %s" % missing if missing else "%d events" % len(urls))
     urls = sorted(r.get("url", "")[len(base):] for r in rows if r["probe"] == script)
     tap.ok(urls == sorted(SCRIPTS + ["index.html"]), "every script that was run has its URL", urls)
+    odd = no_texts(rows)
+    tap.ok(not odd, "every text that was read is one", odd[:3])
 
 
 def check_frames(tap, rows, base, excused=()):

@@ -355,18 +355,19 @@ static void test_kept(void **state)
 
 static void test_told_kept(void **state)
 {
-	struct engine_probe probes[2] = { { .name = "a" }, { .name = "b" } };
-	struct site sites[2] = { { .probe = &probes[0] }, { .probe = &probes[1] } };
-	struct calls_verdict v[2] = {
+	struct engine_probe probes[3] = { { .name = "a" }, { .name = "b" }, { .name = "c" } };
+	struct site sites[3] = { { .probe = &probes[0] }, { .probe = &probes[1] }, { .probe = &probes[2] } };
+	struct calls_verdict v[3] = {
 		{ .verdict = COMPARE_EQUAL, .told = 9, .told_right = 9, .text = "calls 9 = trace 9" },
 		{ .verdict = COMPARE_EQUAL, .told = 9, .told_right = 8, .told_wrong = 1, .text = "calls 9 = trace 9" },
+		{ .verdict = COMPARE_EQUAL, .told = 9, .told_right = 9, .no_urls = 2, .text = "calls 9 = trace 9" },
 	};
-	struct site_entry e[2] = { 0 };
-	struct call_log *logs = calloc(2, sizeof(*logs));
+	struct site_entry e[3] = { 0 };
+	struct call_log *logs = calloc(3, sizeof(*logs));
 
 	(void)state;
 	assert_non_null(logs);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		logs[i].site = e[i].site = &sites[i];
 		e[i].args[0].field = FIELD_URL;
 		e[i].args[1].field = FIELD_EVENT_NAME;
@@ -374,12 +375,15 @@ static void test_told_kept(void **state)
 		e[i].nr_args = 3;
 		strcpy(e[i].evidence, "3 names");
 	}
-	assert_int_equal(keep_entries(e, logs, v, 2), 2);
+	assert_int_equal(keep_entries(e, logs, v, 3), 3);
 	assert_string_equal(e[0].evidence, "calls 9 = trace 9; 3 names, 9 of 9 reported");
 	assert_int_equal(e[0].nr_args, 3);
 	assert_string_equal(e[1].evidence, "calls 9 = trace 9; 3 names, but not at 1 of 9 reported");
 	assert_int_equal(e[1].nr_args, 2);
 	assert_int_equal(e[1].args[1].field, FIELD_FRAME);
+	assert_string_equal(e[2].evidence, "calls 9 = trace 9; 3 names, but no URL at 2 when recorded, 9 of 9 reported");
+	assert_int_equal(e[2].nr_args, 2);
+	assert_int_equal(e[2].args[0].field, FIELD_EVENT_NAME);
 	free(logs);
 }
 

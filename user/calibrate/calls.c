@@ -145,8 +145,17 @@ static uint32_t *map_rows(const struct recorded_calls *c, const struct calls_sit
 	return map;
 }
 
-/* What a record's arguments say, as an event would tell it. */
-static uint64_t told(struct taking *t, const struct rec_begin *begin)
+/* URLs have no control characters, nor what no encoding has: a text that does was read where none is kept. */
+static bool is_text(const char *s)
+{
+	for (const unsigned char *p = (const unsigned char *)s; *p; p++)
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0) || !strncmp((const char *)p, "\xef\xbf\xbd", 3))
+			return false;
+	return true;
+}
+
+/* What a record's arguments say, as an event would tell it. `site`: its own, or NULL. */
+static uint64_t told(struct taking *t, const struct rec_begin *begin, struct compared_site *site)
 {
 	const struct event_detail *d;
 	struct args args;
@@ -154,6 +163,8 @@ static uint64_t told(struct taking *t, const struct rec_begin *begin)
 	if (details_read(t->details, details_prepare(t->details, begin + 1, begin->arg_bytes), begin + 1, begin->arg_bytes, &args))
 		return 0;
 	d = details_get(t->details, args.detail);
+	if (site && detail_has(d, FIELD_URL) && !is_text(d->url))
+		site->no_urls++;
 	if (detail_has(d, FIELD_EVENT_NAME))
 		return report_told_name(d->event_name);
 	return detail_has(d, FIELD_X) && detail_has(d, FIELD_Y) && detail_has(d, FIELD_W) && detail_has(d, FIELD_H) ?
@@ -161,9 +172,9 @@ static uint64_t told(struct taking *t, const struct rec_begin *begin)
 }
 
 /* Until its end comes. */
-static int remember(struct taking *t, const struct rec_begin *begin)
+static int remember(struct taking *t, const struct rec_begin *begin, struct compared_site *site)
 {
-	uint64_t what = told(t, begin);
+	uint64_t what = told(t, begin, site);
 
 	return what ? VEC_PUSH(&t->open, ((struct open_call){ begin->call_id, what })) : 0;
 }
@@ -207,8 +218,12 @@ static int take_record(const struct recorded_calls *c, const struct rec_header *
 	size_t rows;
 
 	recording_get_probes(c->recording, &rows);
-	if (rec->type == REC_BEGIN)
-		return remember(t, (const void *)rec);
+	if (rec->type == REC_BEGIN) {
+		const struct rec_begin *begin = (const void *)rec;
+		uint32_t site = begin->probe < rows ? t->map[begin->probe] : UINT32_MAX;
+
+		return remember(t, begin, site == UINT32_MAX ? NULL : &cmp->sites[site]);
+	}
 	if (rec->type == REC_END) {
 		const struct rec_end *end = (const void *)rec;
 
@@ -372,7 +387,8 @@ int calls_compare(const struct recorded_calls *c, const struct reporter *reporte
 		const struct compared_site *s = &cmp.sites[i];
 
 		ret[i] = (struct calls_verdict){ .verdict = s->verdict, .calls = s->calls, .events = s->events, .told = s->told,
-						 .told_right = s->told_right, .told_wrong = s->told_wrong };
+						 .told_right = s->told_right, .told_wrong = s->told_wrong,
+						 .no_urls = s->no_urls };
 		memcpy(ret[i].text, s->text, sizeof(ret[i].text));
 	}
 	report_free(&r);

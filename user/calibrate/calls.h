@@ -35,6 +35,7 @@ struct calls_verdict {
 	enum compare_verdict verdict;
 	uint32_t calls, events;
 	uint32_t told, told_right, told_wrong;	/* calls whose arguments an event tells, and the probe read alike, or not */
+	uint32_t no_urls;	/* calls whose URL, as the probe read it, was no text at all */
 	char text[160];
 };
 

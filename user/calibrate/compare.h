@@ -44,6 +44,7 @@ struct compared_site {
 	uint32_t told_by;	/* name of the events that tell of its arguments: its own, or the first inside; COMPARE_NO_NAME */
 	/* found: */
 	uint32_t told, told_right, told_wrong;	/* calls of which an event tells, and the probe did, the same or not */
+	uint32_t no_urls;	/* given: calls whose URL was no text at all */
 	enum compare_verdict verdict;
 	uint32_t calls, events;	/* in the window; of a shared name, the events in its own calls */
 	char text[160];

@@ -45,15 +45,22 @@ static bool is_told(uint8_t field)
 	return field == FIELD_EVENT_NAME || (field >= FIELD_X && field <= FIELD_H);
 }
 
-/* What the browser tells of a call's arguments is as it was read, or it isn't read any more. */
+/* What the browser tells of a call's arguments is as it was read, or it isn't read any more; nor is a URL that was none. */
 static void settle_told(const struct calls_verdict *v, struct site_entry *e)
 {
-	size_t kept = 0;
+	size_t kept = 0, told = 0, urls = 0;
 
-	for (size_t i = 0; i < e->nr_args; i++)
-		if (!v->told_wrong || !is_told(e->args[i].field))
+	for (size_t i = 0; i < e->nr_args; i++) {
+		bool wrong = v->told_wrong && is_told(e->args[i].field), no_url = v->no_urls && e->args[i].field == FIELD_URL;
+
+		told += wrong;
+		urls += no_url;
+		if (!wrong && !no_url)
 			e->args[kept++] = e->args[i];
-	if (kept < e->nr_args)
+	}
+	if (urls)
+		entry_note(e, ", but no URL at %u when recorded", v->no_urls);
+	if (told)
 		entry_note(e, ", but not at %u of %u reported", v->told_wrong, v->told);
 	else if (v->told_right)
 		entry_note(e, ", %u of %u reported", v->told_right, v->told);

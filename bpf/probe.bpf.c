@@ -3,6 +3,7 @@
 #define DEFINE_MAPS
 #include "args.bpf.h"
 #include "direct_find.bpf.h"
+#include "own_stack.bpf.h"
 #include "stack.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -525,6 +526,7 @@ int fs_session(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), ip = PT_REGS_IP(ctx);
 
+	ON_OWN_STACK(ctx);
 	if ((ip & 0xfff) == COOKIE_PAGE_OFFSET(cookie) && bpf_get_func_ip(ctx) == ip)
 		return begin(ctx, cookie, FRAME_RETURN);
 	return end(COOKIE_PROBE(cookie), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
@@ -534,6 +536,7 @@ int fs_session(struct pt_regs *ctx)
 SEC("uprobe")
 int fs_begin_return(struct pt_regs *ctx)
 {
+	ON_OWN_STACK(ctx);
 	begin(ctx, bpf_get_attach_cookie(ctx), FRAME_RETURN);
 	return 0;
 }
@@ -541,6 +544,7 @@ int fs_begin_return(struct pt_regs *ctx)
 SEC("uprobe")
 int fs_return(struct pt_regs *ctx)
 {
+	ON_OWN_STACK(ctx);
 	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx) - RETURN_SP_OFFSET);
 }
 
@@ -548,6 +552,7 @@ int fs_return(struct pt_regs *ctx)
 SEC("uprobe")
 int fs_begin(struct pt_regs *ctx)
 {
+	ON_OWN_STACK(ctx);
 	begin(ctx, bpf_get_attach_cookie(ctx), 0);
 	return 0;
 }
@@ -556,5 +561,6 @@ int fs_begin(struct pt_regs *ctx)
 SEC("uprobe")
 int fs_exit(struct pt_regs *ctx)
 {
+	ON_OWN_STACK(ctx);
 	return end(COOKIE_PROBE(bpf_get_attach_cookie(ctx)), PT_REGS_SP(ctx));
 }

@@ -4,6 +4,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "own_stack.bpf.h"
 #include "regs.bpf.h"
 #include "snoop_hit.h"
 
@@ -46,6 +47,7 @@ int snoop_call(struct pt_regs *ctx)
 	__u64 site = bpf_get_attach_cookie(ctx), id = bpf_get_current_pid_tgid();
 	struct snoop_hit *hit;
 
+	ON_OWN_STACK(ctx);
 	if (site >= SNOOP_MAX_SITES || !root_tgid || !is_ours())
 		return 0;
 	__sync_fetch_and_add(&calls[site], 1);

@@ -130,7 +130,7 @@ def main():
         calibrated.check_urls(tap, rows, base, "V8ScriptRunner::CompileAndRunScript")
         calibrated.check_frames(tap, rows, base)
         told = check_told(tap, rows, size)
-        for kind in list(calibrated.WANTED) + ["SCRIPT_THREAD_EVALUATION", "LAYOUT", "PAINT"]:
+        for kind in list(calibrated.WANTED) + ["SCRIPT_COMPILATION", "SCRIPT_THREAD_EVALUATION", "REFLOW", "LAYOUT", "PAINT"]:
             if any(r["type"] == kind and r.get("url") == base + "index.html" for r in rows):
                 enginetable.note("blink", kind, checks={"URL": True, **told.get(kind, {})}, reason="counted by another test")
     finally:

@@ -216,19 +216,17 @@ static long args_step(__u64 i, struct arg_walk *w)
 /* The text at `p` into dst, where ROOM_SMALL bytes are free: its length, or negative. *longer: it had more than max. */
 static __always_inline long read_short_str(__u8 *dst, __u32 max, __u64 p, bool *longer)
 {
-	const __u64 ones = 0x0101010101010101ull;
 	__u32 room = max + 2;
 	long n;
 
 	/* a fixed number of bytes, none of them from a page that the text may not reach, costs less than a search */
 	if ((p & 4095) <= 4096 - SHORT_BYTES && !bpf_probe_read_user(dst, SHORT_BYTES, (void *)p)) {
 		for (__u32 i = 0; i < SHORT_BYTES; i += 8) {
-			__u64 w = *(__u64 *)(dst + i), zero = (w - ones) & ~w & ones << 7;
+			__u32 zero = first_zero(*(__u64 *)(dst + i));
 
-			if (!zero)
+			if (zero == sizeof(__u64))
 				continue;
-			/* bytes up to the first zero one */
-			n = i + (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1;
+			n = i + zero;
 			*longer = n > max;
 			return *longer ? max : n;
 		}

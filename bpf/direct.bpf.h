@@ -141,7 +141,7 @@ static __always_inline bool in_one_page(__u64 addr, __u32 n)
 	return (addr & (PAGE_BYTES - 1)) <= PAGE_BYTES - n;
 }
 
-/* Three words at `addr` into t->words; 0: they can't be had in this way. */
+/* Three words at `addr` into t->words, also where fewer are wanted: together they are hardly ever zero. 0: not to be had so. */
 __noinline int direct_words(struct thread *t, __u64 addr)
 {
 	__u64 at, w0, w1, w2, before;
@@ -160,24 +160,6 @@ __noinline int direct_words(struct thread *t, __u64 addr)
 	t->words[0] = w0;
 	t->words[1] = w1;
 	t->words[2] = w2;
-	return 1;
-}
-
-/* One word at `addr` into t->words, or 0. */
-__noinline int direct_word(struct thread *t, __u64 addr)
-{
-	__u64 at, w, before;
-
-	if (!t || !in_one_page(addr, sizeof(w)))
-		return 0;
-	before = flushes(t);
-	at = direct_address(t->tables, addr);
-	if (!at)
-		return 0;
-	w = KERNEL_WORD(at, r15);
-	if (!w || flushes(t) != before)
-		return 0;
-	t->words[0] = w;
 	return 1;
 }
 

@@ -49,7 +49,7 @@ static __always_inline bool fault_in(struct arg_ctx *a, __u64 addr)
 /* `n`: a constant; of more than sizeof(t->words) bytes only the kernel's helper knows. */
 static __always_inline bool read_small(struct thread *t, struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
 {
-	if (can_walk && n <= sizeof(t->words) && likely(n <= sizeof(t->words[0]) ? direct_word(t, addr) : direct_words(t, addr))) {
+	if (can_walk && n <= sizeof(t->words) && likely(direct_words(t, addr))) {
 		__builtin_memcpy(dst, t->words, n);
 		return true;
 	}
@@ -100,15 +100,23 @@ static __always_inline long read_sized(struct thread *t, __u32 at, __u32 n, __u6
 	return read_to(DST(t, at, ROOM_LARGE), n, src, way);
 }
 
+/* The place of a word's first zero byte, the lowest one being 0; its size: it has none. */
+static __always_inline __u32 first_zero(__u64 w)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	__u64 zero = (w - ones) & ~w & ones << 7;
+
+	return zero ? (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1 : sizeof(w);
+}
+
 /*
  * The text at `src` up to its NUL, if that lies in one page and within `max` bytes: its length. More than max: it is
  * longer; negative: it can't be had in this way.
  */
 __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 {
-	const __u64 ones = 0x0101010101010101ull;
-	__u32 room = PAGE_BYTES - (src & (PAGE_BYTES - 1)), n = max + 1;
-	__u64 from, w, zero, before;
+	__u32 room = PAGE_BYTES - (src & (PAGE_BYTES - 1)), n = max + 1, zero;
+	__u64 from, w, before;
 	__u8 *dst;
 
 	if (!t)
@@ -124,14 +132,13 @@ __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 		if (i + 8 > room)
 			return -1;
 		w = KERNEL_WORD(from + i, r15);
-		zero = (w - ones) & ~w & ones << 7;
+		zero = first_zero(w);
 		*(__u64 *)(dst + i) = w;
-		if (!zero)
+		if (zero == sizeof(w))
 			continue;
 		if (!w && !i)
 			return -1;
-		/* bytes up to the first zero one */
-		n = i + (((zero ^ (zero - 1)) & ones) * ones >> 56) - 1;
+		n = i + zero;
 		break;
 	}
 	return flushes(t) == before ? n : -1;

@@ -104,7 +104,7 @@ static int set_counters(struct programs *s, const struct metrics *m)
 	return 0;
 }
 
-static int load_one(const struct load_options *opt, enum rung rung, bool sleepable, struct loaded *ret)
+static int load_one(const struct load_options *opt, enum rung rung, bool sleepable, bool can_walk, struct loaded *ret)
 {
 	struct loaded l = { .rung = rung, .sleepable = sleepable, .ncpus = libbpf_num_possible_cpus() };
 	int multi = rung == RUNG_LINKS ? 0 : TRACE_UPROBE_MULTI;
@@ -123,9 +123,9 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	set_program(s->progs.fs_begin, true, multi, sleepable);
 	set_program(s->progs.fs_exit, true, multi, sleepable);
 	s->rodata->sleepable = sleepable;
-	s->rodata->can_walk = direct_map_possible();
-	bpf_program__set_autoload(s->progs.fs_find_map, s->rodata->can_walk);
-	bpf_program__set_autoload(s->progs.fs_check_map, s->rodata->can_walk);
+	s->rodata->can_walk = can_walk;
+	bpf_program__set_autoload(s->progs.fs_find_map, can_walk);
+	bpf_program__set_autoload(s->progs.fs_check_map, can_walk);
 	s->rodata->ring_bytes = opt->ring_bytes;
 	if (opt->ring_bytes / 16 < s->rodata->buf_full)
 		s->rodata->buf_full = opt->ring_bytes / 16;
@@ -147,7 +147,7 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 		return rc;
 	}
 	l.ctl = &s->bss->ctl;
-	if (s->rodata->can_walk)
+	if (can_walk)
 		direct_map_find(bpf_program__fd(s->progs.fs_find_map), bpf_program__fd(s->progs.fs_check_map), l.ctl);
 	l.ring_fd = bpf_map__fd(s->maps.ring);
 	l.targets_fd = bpf_map__fd(s->maps.targets);
@@ -175,6 +175,7 @@ static int explain(int rc, const char *rung, struct error *err)
 
 int load_programs(const struct load_options *opt, struct loaded *ret, struct error *err)
 {
+	bool can_walk = direct_map_possible();
 	int rc = -EINVAL, only = -1;
 
 	libbpf_set_print(getenv("FRAMESCOPE_DEBUG") ? print_debug : NULL);
@@ -191,7 +192,7 @@ int load_programs(const struct load_options *opt, struct loaded *ret, struct err
 		for (int sleepable = !opt->metrics->nr_counters; sleepable >= 0; sleepable--) {
 			rc = attach_try(rung, sleepable);
 			if (!rc)
-				rc = load_one(opt, rung, sleepable, ret);
+				rc = load_one(opt, rung, sleepable, can_walk, ret);
 			if (!rc)
 				return 0;
 			if (rc == -ENOMEM || rc == -EPERM)

@@ -8,6 +8,7 @@ import collections, configparser, glob, json, os, pwd, signal, subprocess, time
 import calibrated
 import chromium
 import enginetable
+import pagerun
 from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
@@ -65,7 +66,7 @@ def check_counts(tap, binary, path, env):
 def record(out, base, env):
     """framescope's exit code, what it said, and the size of the document in the end as the browser tells it."""
     with chromium.Chromium() as browser:
-        code, messages = calibrated.record(browser, out, base + "index.html", env, lambda: browser.wait_for_title("done"))
+        code, messages = pagerun.record(browser, out, base + "index.html", lambda: browser.wait_for_title("done"), env=env)
         size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
         return code, messages, (0, 0, size["width"], size["height"])
 

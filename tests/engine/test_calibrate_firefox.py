@@ -7,8 +7,8 @@ import configparser, glob, json, os, re, subprocess, time
 
 import calibrated
 import chromium
-import enginetable
 import firefox
+import pagerun
 from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
@@ -65,7 +65,7 @@ def record(out, base, env):
             browser.wait_for_title("done")
             browser.evaluate("document.getElementById('inner').remove()")
 
-        return calibrated.record(browser, out, base + "index.html", env, done)
+        return pagerun.record(browser, out, base + "index.html", done, env=env)
 
 
 def check_modules(tap, rows, base):
@@ -110,11 +110,7 @@ def main():
         check_modules(tap, rows, base)
         calibrated.check_frames(tap, rows, base)
         check_timelines(tap, out, base)
-        for kind in URLS:
-            urls = {r["url"] for r in rows if r["type"] == kind and r.get("url", "").startswith(base)}
-            tap.ok(base + "index.html" in urls, "%s knows the page's URL" % kind, sorted(urls))
-            if base + "index.html" in urls:
-                enginetable.note("gecko", kind, checks=["URL"], reason="counted by another test")
+        calibrated.check_types(tap, rows, base, URLS, "gecko")
     finally:
         server.shutdown()
         folders.remove()

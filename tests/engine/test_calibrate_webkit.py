@@ -7,8 +7,8 @@ import glob, json, os, re, signal, subprocess, time
 
 import calibrated
 import desktop
-import enginetable
 import webkit
+import pagerun
 from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
@@ -112,7 +112,7 @@ def main():
         out = os.path.join(folders.work, "run.fscope")
         with Held(server, base + "index.html") as browser:
             tap.ok(server.wait_for("/index.html"), "the browser asks for the page")
-            code, messages = calibrated.record(browser, out, base + "index.html", env, lambda: server.wait_for("/removed"))
+            code, messages = pagerun.record(browser, out, base + "index.html", lambda: server.wait_for("/removed"), env=env)
         tap.ok(code == 0, "a recording with it ends well", messages if code else "")
         rows = calibrated.events(out)
         tap.ok(len({r["pid"] for r in rows}) == 1, "its events are of one process", len(rows))
@@ -122,11 +122,7 @@ def main():
         listed = subprocess.run([FRAMESCOPE, "timelines", out, "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
         frames = [t["url"] for t in json.loads(listed)["timelineList"] if t.get("frameID")]
         tap.ok(frames == [base + "index.html", base + "frame.html"], "the removed iframe's timeline remains", frames)
-        for kind in URLS:
-            urls = {r["url"] for r in rows if r["type"] == kind and r.get("url", "").startswith(base)}
-            tap.ok(base + "index.html" in urls, "%s knows the page's URL" % kind, sorted(urls))
-            if base + "index.html" in urls:
-                enginetable.note("webkit", kind, checks=["URL"], reason="counted by another test")
+        calibrated.check_types(tap, rows, base, URLS, "webkit")
     finally:
         server.close()
         folders.remove()

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The installed Chromium, as it ships: the names of events that listeners are called for, and the areas that are painted, are
 those that the browser itself traced in the same run. Nothing here knows where an object keeps them."""
-import json, os, shutil, signal, subprocess, tempfile, time
+import json, os, shutil, subprocess, tempfile
 
 import chromium
 import enginetable
+import pagerun
 import tracecompare
 from tap import Tap
 
@@ -21,28 +22,9 @@ NAMES = {"mine", "grüß", "世界", "outer", "inner", "click", "load", "in-the-
          "scroll", "a-name-of-more-than-thirty-two-characters"}
 
 
-def record(browser, out, page):
-    command = [FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out]
-    for probe in PROBES:
-        command += ["--probe", probe]
-    p = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    first = p.stderr.readline()
-    try:
-        browser.navigate(page)
-        browser.wait_for_title("done")
-        time.sleep(0.5)
-    finally:
-        if p.poll() is None:
-            p.send_signal(signal.SIGINT)
-    messages = first + p.communicate(timeout=60)[1]
-    return p.returncode, messages
-
-
 def load(path):
     """The recording's window, and its events by probe, with times in CLOCK_MONOTONIC."""
-    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = pagerun.rows(path)
     info = next(r for r in rows if r["kind"] == "recording")
     begin, events = info["begin_monotonic_ns"], {}
     for row in rows:
@@ -146,7 +128,7 @@ def main():
             if not any("calibrated" == p.get("source") for p in json.loads(text)["probes"]):
                 tap.skip("names and areas", "this build isn't calibrated: run framescope calibrate")
                 return tap.done()
-            code, messages = record(browser, out, base + "told.html")
+            code, messages = pagerun.record(browser, out, base + "told.html", lambda: browser.wait_for_title("done"), PROBES)
             tap.ok(code == 0, "record ends well", messages if code else "")
             trace = browser.close_and_read_trace()
         window, events = load(out)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The installed Chromium, stripped as it ships: every recorded call must nest one to one with the event that the
 browser itself traced (--trace-startup) in the same run. Nothing here knows an offset or a version."""
-import json, os, signal, subprocess, sys, tempfile, time
+import json, os, subprocess, tempfile
 
 import chromium
 import enginetable
+import pagerun
 import tracecompare
 from tap import Tap
 
@@ -52,24 +53,6 @@ TYPES = {
 REQUIRED = 9
 
 
-def record(browser, out, page, done):
-    """Records while the page runs to its end. Returns framescope's exit code and its messages."""
-    command = [FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out]
-    for probe in PAIRS:
-        command += ["--probe", probe]
-    p = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    first = p.stderr.readline()  # "recording process …": all probes are planted and armed
-    try:
-        browser.navigate(page)
-        browser.wait_for_title(done)
-        time.sleep(0.5)
-    finally:
-        if p.poll() is None:
-            p.send_signal(signal.SIGINT)
-    messages = first + p.communicate(timeout=60)[1]
-    return p.returncode, messages
-
-
 def resolved(binary):
     """What the resolver says: {probe: evidence}, {probe: reason why it isn't found}."""
     text = subprocess.run([FRAMESCOPE, "probes", "--binary", binary, "--json"], check=True, stdout=subprocess.PIPE,
@@ -81,10 +64,8 @@ def resolved(binary):
 
 def load(path):
     """The recording's own view: info, probes' calls by name as [(tid, start, end)] in CLOCK_MONOTONIC, losses."""
-    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
     info, calls = None, {}
-    for row in map(json.loads, text.splitlines()):
+    for row in pagerun.rows(path):
         if row["kind"] == "recording":
             info = row
         elif row["kind"] == "event":
@@ -102,7 +83,7 @@ def main():
     server, base = chromium.serve(os.path.join(HERE, "pages"))
     with chromium.Chromium(trace=CATEGORIES) as browser:
         renderers = browser.renderers()
-        code, messages = record(browser, out, base + "index.html", "done")
+        code, messages = pagerun.record(browser, out, base + "index.html", lambda: browser.wait_for_title("done"), PAIRS)
         tap.ok(code == 0, "record ends well", messages if code else "")
         tap.ok(browser.process.poll() is None, "the browser lives")
         tap.ok(set(renderers) <= set(browser.renderers()), "no renderer was restarted")

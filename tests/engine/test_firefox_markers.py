@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The installed Firefox, stripped as it ships: every recorded call must go with the marker that Gecko's own profiler
 wrote for it in the same run, one to one, in every process. Nothing here knows an offset or a version."""
-import collections, json, os, shutil, signal, subprocess, tempfile, time
+import collections, os, shutil, tempfile
 
 import chromium
 import enginetable
 import firefox
+import pagerun
 import tracecompare
 from tap import Tap
 
-FRAMESCOPE = os.environ["FRAMESCOPE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARGIN_NS = 50_000_000
 
@@ -54,29 +54,12 @@ MODULES = 2
 SELECTORS = {"querySelectorAll": collections.Counter({".item%d" % i: 4 for i in range(5)}), "querySelector": collections.Counter({"p": 1})}
 
 
-def record(browser, out, page):
-    """Records while the page runs to its end. Returns framescope's exit code and its messages."""
-    p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True)
-    first = p.stderr.readline()  # "recording process …": all probes are planted and armed
-    try:
-        browser.navigate(page)
-        browser.wait_for_title("done")
-        time.sleep(0.5)
-    finally:
-        if p.poll() is None:
-            p.send_signal(signal.SIGINT)
-    messages = first + p.communicate(timeout=60)[1]
-    return p.returncode, messages
-
-
 class Run:
     """A recording: its events and marks by probe, and as [(tid, start, end)] in CLOCK_MONOTONIC."""
 
     def __init__(self, path):
-        text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
-                              text=True).stdout
         self.rows = collections.defaultdict(list)
-        for row in map(json.loads, text.splitlines()):
+        for row in pagerun.rows(path):
             if row["kind"] == "recording":
                 self.begin, self.end = row["begin_monotonic_ns"], row["begin_monotonic_ns"] + row["end_ns"]
             elif row["kind"] in ("event", "mark"):
@@ -171,7 +154,7 @@ def main():
     try:
         with firefox.Firefox(profiler=True) as browser:
             before = {pid for pid, kind in browser.processes().items() if kind == "tab"}
-            code, messages = record(browser, out, base + "index.html")
+            code, messages = pagerun.record(browser, out, base + "index.html", lambda: browser.wait_for_title("done"))
             tap.ok(code == 0, "record ends well", messages)
             tap.ok(browser.process.poll() is None, "the browser lives")
             tap.ok(before and before <= set(browser.processes()), "no process with pages was restarted", before)

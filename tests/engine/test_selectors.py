@@ -5,7 +5,7 @@ LAYOUT, with each selector's text and as many hits as the page has elements for 
 recording, through the profiler service, and in what is exported for DevTools."""
 import json, os, shutil, signal, subprocess, tempfile, time
 
-import chromium, enginetable, stp
+import chromium, enginetable, pagerun, stp
 from tap import Tap
 
 FRAMESCOPE = os.environ["FRAMESCOPE"]
@@ -35,8 +35,7 @@ def calibrated(tap, binary, work):
 
 
 def rows_of(path):
-    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [r for r in map(json.loads, text.splitlines()) if r["kind"] == "event"]
+    return [r for r in pagerun.rows(path) if r["kind"] == "event"]
 
 
 def sums(rows):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What calibration leaves behind, and whether a recording of a page that it doesn't know has the right URLs and frames."""
-import glob, json, os, shutil, signal, subprocess, tempfile, time
+import glob, os, shutil, tempfile, time
 
-FRAMESCOPE = os.environ["FRAMESCOPE"]
+import enginetable
+import pagerun
 
 # type -> the files of the page that its events may be about; each must be met
 WANTED = {
@@ -51,24 +52,8 @@ class Folders:
         shutil.rmtree(self.work, ignore_errors=True)
 
 
-def record(browser, out, page, env, done):
-    """Records a browser while it shows a page; done() waits for that. framescope's exit code and what it said."""
-    p = subprocess.Popen([FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out], stderr=subprocess.PIPE, text=True, env=env)
-    p.stderr.readline()  # all probes are armed
-    try:
-        browser.navigate(page)
-        done()
-        time.sleep(0.5)
-    finally:
-        p.send_signal(signal.SIGINT)
-        messages = p.communicate(timeout=60)[1]
-    return p.returncode, messages
-
-
 def events(path):
-    text = subprocess.run([FRAMESCOPE, "export", path, "-f", "jsonl", "-o", "-"], check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
-    rows = [json.loads(line) for line in text.split("\n") if line]
+    rows = pagerun.rows(path)
     frames = {row["id"]: row["frame"] for row in rows if row["kind"] == "timeline"}
     return [dict(row, frame=frames[row["timeline"]]) for row in rows if row["kind"] == "event"]
 
@@ -111,3 +96,11 @@ def check_frames(tap, rows, base, excused=()):
     lost = {(r["type"], r["probe"], r["timeline"]) for r in rows if r["type"] in FRAMES and r["timeline"] not in main | inner and
             r["probe"] not in excused}
     tap.ok(not lost, "no style, parsing, layout or painting is outside of them", sorted(lost) if lost else "")
+
+
+def check_types(tap, rows, base, kinds, engine):
+    """Of each kind there is an event that has the page's URL."""
+    for kind in kinds:
+        urls = {r["url"] for r in rows if r["type"] == kind and r.get("url", "").startswith(base)}
+        if tap.ok(base + "index.html" in urls, "%s knows the page's URL" % kind, sorted(urls)):
+            enginetable.note(engine, kind, checks=["URL"], reason="counted by another test")

@@ -51,7 +51,8 @@ enum record_flag {
 	REC_F_READ_FAILED = 1 << 5,	/* BEGIN: at least one argument could not be read; it is absent */
 	REC_F_HIDDEN = 1 << 6,		/* END: has children that --min-duration or --only-under hid */
 	REC_F_NO_RETURN = 1 << 7,	/* END: beyond the kernel's 64 nested return probes; seen at the next begin or exit */
-	REC_F_OVERHEAD = 1 << 8,	/* END: hidden_ns is what measuring cost in the call itself, as another profiler says */
+	REC_F_OVERHEAD = 1 << 8,	/* another profiler says what measuring cost in the call itself. END: hidden_ns is that;
+					 * AGGREGATE: total_ns contains it, and it stands behind the arguments */
 };
 
 struct rec_header {
@@ -97,7 +98,7 @@ struct rec_end {
 };
 
 /* REC_AGGREGATE: hits calls of one probe with the same key below one parent. ts_ns is the last end.
- * Followed by arg_bytes of struct rec_arg, as in rec_begin. */
+ * Followed by arg_bytes of struct rec_arg, as in rec_begin; with REC_F_OVERHEAD, one __u64 comes behind. */
 struct rec_aggregate {
 	struct rec_header hdr;
 	__u64 first_ns;		/* begin of the first call */

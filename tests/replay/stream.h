@@ -207,6 +207,18 @@ static inline struct rec_aggregate *stream_aggregate(struct stream *s, uint32_t 
 	return a;
 }
 
+/* What measuring cost in the calls of the last aggregate, behind its arguments. */
+static inline void stream_overhead(struct stream *s, uint64_t ns)
+{
+	struct rec_aggregate *a = (struct rec_aggregate *)(s->bytes + s->last);
+
+	a->flags |= REC_F_OVERHEAD;
+	memcpy((uint8_t *)a + a->hdr.size, &ns, sizeof(ns));
+	a->hdr.size += sizeof(ns);
+	if (s->last != s->size)
+		s->size = s->last + a->hdr.size;
+}
+
 /* REC_THREAD, REC_FORK (with the child), REC_EXEC, REC_EXIT. */
 static inline struct rec_task *stream_task(struct stream *s, int type, uint32_t tid, uint64_t ts_ns, uint32_t child,
 					   const char *comm)

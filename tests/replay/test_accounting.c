@@ -242,6 +242,30 @@ static void test_known_overhead(void **state)
 	EXPECT(&r, { 750, 50, 0, 950, 50, 0, 0 }, { 200, 0, 0, 200, 0, 0, 0 }, { 0, 100, 0, 0, 100, 0, 0 });
 }
 
+/* The same of sums of calls, with arguments and without; one that is cut off before it says so is like any other. */
+static void test_known_overhead_summed(void **state)
+{
+	struct replay r = begin();
+	struct rec_aggregate *cut;
+	struct rec_end *e;
+
+	(void)state;
+	replay_cost(&r, 0, 10, 20, 0);
+	replay_begin(&r, 1, 0, A);
+	replay_aggregate(&r, 1, 100, 900, B, 10, 300);
+	stream_text(&r.stream, FIELD_SELECTOR, ".a");
+	stream_overhead(&r.stream, 120);
+	replay_aggregate(&r, 1, 200, 900, B, 10, 200);
+	stream_overhead(&r.stream, 5000);	/* more than there is */
+	cut = replay_aggregate(&r, 1, 300, 900, B, 3, 100);
+	cut->flags = REC_F_OVERHEAD;
+	e = replay_end(&r, 1, 1000);
+	e->flags = REC_F_OVERHEAD;
+	e->hidden_ns = 50;
+	EXPECT(&r, { 350, 50, 0, 600, 400, 0, 0 }, { 180, 120, 0, 180, 120, 0, 0 }, { 0, 200, 0, 0, 200, 0, 0 },
+	       { 70, 30, 0, 70, 30, 0, 0 });
+}
+
 /* How long reading took is the caller's overhead, on top of what calls cost else; without a caller it is nobody's. */
 static void test_reading(void **state)
 {
@@ -532,7 +556,7 @@ int main(void)
 		cmocka_unit_test(test_nearest), cmocka_unit_test(test_classes), cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_blocked_clamped), cmocka_unit_test(test_blocked_unknown),
 		cmocka_unit_test(test_aggregate), cmocka_unit_test(test_aggregate_clamped), cmocka_unit_test(test_hidden), cmocka_unit_test(test_hidden_flag),
-		cmocka_unit_test(test_known_overhead),
+		cmocka_unit_test(test_known_overhead), cmocka_unit_test(test_known_overhead_summed),
 		cmocka_unit_test(test_reading), cmocka_unit_test(test_reading_clamped), cmocka_unit_test(test_reading_hidden),
 		cmocka_unit_test(test_reading_summed), cmocka_unit_test(test_reading_lost),
 		cmocka_unit_test(test_script_caller), cmocka_unit_test(test_overhead_flag), cmocka_unit_test(test_hits),

@@ -171,7 +171,8 @@ void chrome_tail(struct exporter *x, const struct export_event *e, const char *n
 
 /*
  * The six keys that DevTools' Selector Stats read. A probe counts calls, so attempts are hits; that they matched is
- * all that is known of them, and no fast rejection is ever seen.
+ * all that is known of them, and no fast rejection is ever seen. For our import alone: what measuring cost, and how many
+ * of the hits stand in the trace as slices, too.
  */
 static void selector_timing(struct exporter *x, const struct selector_sum *sum)
 {
@@ -179,6 +180,12 @@ static void selector_timing(struct exporter *x, const struct selector_sum *sum)
 
 	emit_text(&x->out, "{\"elapsed (us)\":");
 	emit_us(&x->out, sum->time_ns);
+	if (sum->overhead_ns) {
+		emit_text(&x->out, ",\"overhead (us)\":");
+		emit_us(&x->out, sum->overhead_ns);
+	}
+	if (sum->single && !x->profile)
+		emit_member_u64(&x->out, "slices", sum->single);
 	emit_text(&x->out, ",\"fast_reject_count\":0");
 	emit_member_u64(&x->out, "match_attempts", sum->hits);
 	emit_member_u64(&x->out, "match_count", sum->hits);

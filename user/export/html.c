@@ -94,7 +94,7 @@ static int event(struct exporter *x, const struct export_event *e)
 	int rc = html_totals_add(&x->totals, e);
 
 	if (!rc && v->type == EVENT_CSS_SELECTOR_MATCHING)
-		rc = selector_table_add(&x->selectors, v->detail, v->hits, v->time_ns);
+		rc = selector_table_add(&x->selectors, v);
 	if (rc)
 		return rc;
 	if (e->end_ns - e->start_ns < x->shortest_ns || x->drawn == DRAWN_MAX) {

@@ -26,7 +26,7 @@ struct import_item {
 	uint64_t start_ns, end_ns;	/* from any origin; made relative to the first one when written */
 	uint64_t cpu_ns;	/* SPAN: UINT64_MAX: not known. SUM: the time of all calls */
 	uint64_t self_ns;	/* SPAN: UINT64_MAX: not known; what is neither self nor a child's becomes blocked time */
-	uint64_t overhead_ns;	/* SPAN: what measuring cost in the call itself */
+	uint64_t overhead_ns;	/* what measuring cost in the call itself; SUM: in all calls, beside cpu_ns */
 	uint32_t hits;		/* SUM: calls. LOSS: begins */
 	uint32_t ends, marks;	/* LOSS */
 	uint32_t thread;	/* index, as import_thread() gave it */

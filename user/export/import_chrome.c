@@ -18,10 +18,10 @@ struct event {
 	char phase;
 };
 
-/* Only our traces tell these; a sum's overhead has no place in a recording. */
+/* Only our traces tell these. */
 static void read_self(const struct event *e, struct import_item *item)
 {
-	if (trace_event_time(e->o, "self", &item->self_ns) && item->kind == IMPORT_SPAN)
+	if (trace_event_time(e->o, "self", &item->self_ns))
 		trace_event_time(e->o, "overhead", &item->overhead_ns);
 }
 
@@ -100,6 +100,7 @@ static bool add_selector_stats(struct chrome *c, const struct event *e)
 	item.probe = import_probe(c->im, "Match", e->cat, EVENT_CSS_SELECTOR_MATCHING, PROBE_KIND_AGGREGATE, ROLE_NONE, "");
 	json_array_foreach(timings, i, t) {
 		const char *selector = chrome_string_of(t, "selector"), *sheet = chrome_string_of(t, "style_sheet_id");
+		uint32_t slices = chrome_count32_of(t, "slices");
 
 		if (i == MAX_SELECTORS)
 			break;
@@ -108,8 +109,11 @@ static bool add_selector_stats(struct chrome *c, const struct event *e)
 		import_arg_text(&c->args, FIELD_URL, sheet && *sheet ? sheet : NULL);
 		item.args = import_keep_args(c->im, &c->args);
 		item.hits = chrome_count32_of(t, "match_attempts");
+		item.hits -= slices < item.hits ? slices : item.hits;
 		item.cpu_ns = 0;
 		trace_event_time(t, "elapsed (us)", &item.cpu_ns);
+		item.overhead_ns = 0;
+		trace_event_time(t, "overhead (us)", &item.overhead_ns);
 		if (item.hits && import_add(c->im, &item) == IMPORT_NONE)
 			return false;
 	}

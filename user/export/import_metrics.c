@@ -268,16 +268,16 @@ static void add_further(struct metrics *m, uint32_t item, const struct sample *s
 static int take_sum(struct metrics *m, struct track *t, uint32_t above, const struct sample *s)
 {
 	uint64_t time = s->time_ns != UINT64_MAX ? s->time_ns : s->cpu_ns != UINT64_MAX ? s->cpu_ns : 0;
-	struct import_item item = { .kind = IMPORT_SUM, .start_ns = s->ts_ns, .end_ns = s->ts_ns + time,
+	struct import_item item = { .kind = IMPORT_SUM, .start_ns = s->ts_ns, .end_ns = s->ts_ns + time + s->overhead_ns,
 				    .cpu_ns = s->cpu_ns < time ? s->cpu_ns : time, .hits = s->hits, .thread = t->thread,
-				    .parent = above ? t->levels[above - 1].item : IMPORT_NONE, .args = IMPORT_NONE };
+				    .overhead_ns = s->overhead_ns, .parent = above ? t->levels[above - 1].item : IMPORT_NONE, .args = IMPORT_NONE };
 
 	if (!use_frame(m, s->node, s->marker, &item)) {
 		m->counts->skipped++;
 		return 0;
 	}
 	if (above)
-		t->levels[above - 1].child_ns += item.cpu_ns;
+		t->levels[above - 1].child_ns += item.cpu_ns + item.overhead_ns;
 	uint32_t index = import_add(m->im, &item);
 
 	add_further(m, index, s);

@@ -73,20 +73,44 @@ static uint64_t min_ns(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t max_ns(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What measuring cost in the calls, behind the record's arguments. */
+static void put_overhead(struct rec_aggregate *a, uint64_t ns)
+{
+	if (!ns)
+		return;
+	a->flags |= REC_F_OVERHEAD;
+	memcpy((char *)a + a->hdr.size, &ns, sizeof(ns));
+	a->hdr.size += sizeof(ns);
+}
+
+/* How long all calls of a sum took. */
+static uint64_t sum_ns(const struct import_item *sum)
+{
+	return sum->cpu_ns + sum->overhead_ns;
+}
+
 static int put_sum(struct write *wr, const struct open_call *parent, uint16_t depth, const struct import_item *item)
 {
 	struct rec_aggregate *a = (struct rec_aggregate *)wr->buf.bytes;
 	const struct import_task *t = &wr->im->threads.items[item->thread];
-	uint64_t end = parent ? min_ns(item->end_ns, parent->end_ns) : item->end_ns;
+	uint64_t end = max_ns(item->end_ns, item->start_ns + sum_ns(item));
 
+	if (parent)
+		end = min_ns(end, parent->end_ns);
 	*a = (struct rec_aggregate){
 		.hdr = { .type = REC_AGGREGATE, .tid = t->number, .ts_ns = end }, .first_ns = min_ns(item->start_ns, end),
-		.total_ns = item->cpu_ns, .call_id = wr->next_id++, .parent_id = parent ? parent->id : 0, .hits = item->hits,
+		.total_ns = sum_ns(item), .call_id = wr->next_id++, .parent_id = parent ? parent->id : 0, .hits = item->hits,
 		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = depth,
 	};
 	if (parent && a->first_ns < parent->start_ns)
 		a->first_ns = min_ns(parent->start_ns, end);
 	a->arg_bytes = put_args(wr, item, sizeof(*a));
+	put_overhead(a, item->overhead_ns);
 	wr->im->probes[item->probe].stats.calls += item->hits;
 	wr->im->probes[item->probe].stats.ends += item->hits;
 	wr->counts->sums++;
@@ -145,7 +169,7 @@ static int close_call(struct write *wr, uint32_t thread)
 		for (uint32_t k = 0; k < wr->im->nr_metrics; k++)
 			c.metrics[k] = min_ns(c.metrics[k] + wr->im->metrics[(i - 1ull) * wr->im->nr_metrics + k], UINT64_MAX / 2);
 		rc = put_sum(wr, &c, st->nr + 1, sum);
-		c.child_wall_ns += sum->cpu_ns;
+		c.child_wall_ns += sum_ns(sum);
 	}
 	off = off_cpu(&c, item);
 	*e = (struct rec_end){
@@ -223,7 +247,7 @@ static int write_span(struct write *wr, uint32_t index)
 {
 	const struct import_item *item = &wr->im->items[index];
 	struct stack *st = &wr->stacks[item->thread];
-	struct open_call c = { .id = wr->next_id++, .item = index, .start_ns = item->start_ns,
+	struct open_call c = { .item = index, .start_ns = item->start_ns,
 			       .end_ns = item->end_ns < item->start_ns ? item->start_ns : item->end_ns };
 	int rc;
 
@@ -245,6 +269,8 @@ static int write_span(struct write *wr, uint32_t index)
 	if (c.end_ns < c.start_ns)
 		c.end_ns = c.start_ns;
 	wr->counts->cut += c.start_ns != item->start_ns || c.end_ns != item->end_ns;
+	/* behind those of the sums of calls that have ended: ids only grow */
+	c.id = wr->next_id++;
 	/* sums that came with the item stand in its list */
 	c.first_sum = item->hits;
 	return open_call(wr, index, c);

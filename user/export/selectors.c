@@ -36,8 +36,10 @@ static int grow(struct selector_table *t)
 	return 0;
 }
 
-int selector_table_add(struct selector_table *t, const struct event_detail *d, uint64_t hits, uint64_t time_ns)
+int selector_table_add(struct selector_table *t, const struct event_view *v)
 {
+	uint64_t single = v->flags & EV_AGGREGATE ? 0 : v->hits;
+	const struct event_detail *d = v->detail;
 	struct selector_sum *sum;
 	size_t k;
 
@@ -50,12 +52,15 @@ int selector_table_add(struct selector_table *t, const struct event_detail *d, u
 	for (k = slot_of(t, d); t->slots[k]; k = (k + 1) & (t->nr_slots - 1)) {
 		sum = &t->sums[t->slots[k] - 1];
 		if (sum->detail == d) {
-			sum->hits += hits;
-			sum->time_ns += time_ns;
+			sum->hits += v->hits;
+			sum->time_ns += v->time_ns;
+			sum->overhead_ns += v->overhead_ns;
+			sum->single += single;
 			return 0;
 		}
 	}
-	t->sums[t->nr++] = (struct selector_sum){ .detail = d, .hits = hits, .time_ns = time_ns };
+	t->sums[t->nr++] = (struct selector_sum){ .detail = d, .hits = v->hits, .time_ns = v->time_ns,
+					      .overhead_ns = v->overhead_ns, .single = single };
 	t->slots[k] = t->nr;
 	return 0;
 }
@@ -71,7 +76,7 @@ int selector_table_collect(struct selector_table *t, const struct session *s, ui
 	end = id + v.subtree;
 	for (uint32_t i = id + 1; i < end && session_event(s, i, &v);) {
 		if (v.type == EVENT_CSS_SELECTOR_MATCHING) {
-			int rc = selector_table_add(t, v.detail, v.hits, v.time_ns);
+			int rc = selector_table_add(t, &v);
 
 			if (rc)
 				return rc;

@@ -7,7 +7,8 @@
 
 struct selector_sum {
 	const struct event_detail *detail;
-	uint64_t hits, time_ns;
+	uint64_t hits, time_ns, overhead_ns;
+	uint64_t single;	/* hits that were not summed up in the kernel: events with intervals of their own */
 };
 
 struct selector_table {
@@ -17,7 +18,7 @@ struct selector_table {
 	size_t nr_slots;
 };
 
-int selector_table_add(struct selector_table *t, const struct event_detail *d, uint64_t hits, uint64_t time_ns);
+int selector_table_add(struct selector_table *t, const struct event_view *v);	/* -ENOMEM */
 /* Empties t and fills it with what matched below `id`, but not below a recalculation inside of it. -ENOMEM */
 int selector_table_collect(struct selector_table *t, const struct session *s, uint32_t id);
 void selector_table_clear(struct selector_table *t);	/* keeps the memory */

@@ -119,7 +119,7 @@ static int event(struct exporter *x, const struct export_event *e)
 {
 	if (e->overlapping) {
 		size_t before = x->sums.nr;
-		int rc = before < SUMS_MAX ? selector_table_add(&x->sums, e->view.detail, e->view.hits, e->view.time_ns) : 0;
+		int rc = before < SUMS_MAX ? selector_table_add(&x->sums, &e->view) : 0;
 
 		if (x->sums.nr > before)
 			x->sum_probes[before] = e->view.probe;

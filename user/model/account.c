@@ -41,7 +41,9 @@ uint64_t aggregate_settle(struct tree *tr, struct loose *l, uint64_t room_ns, st
 	uint64_t total = min_u64(min_u64(l->total_ns, room_ns), ev->end_ns - ev->start_ns);
 
 	*ret_cost = *cost_of(tr, ev, ev->start_ns);
-	ev->overhead_ns = min_u64(sat_mul(ret_cost->inner_ns, l->hits), total);
+	ev->overhead_ns = ev->state & RAW_OVERHEAD ? tr->b->extras.items[ev->extra].hidden_ns :
+			  sat_mul(ret_cost->inner_ns, l->hits);
+	ev->overhead_ns = min_u64(ev->overhead_ns, total);
 	ev->self_ns = total - ev->overhead_ns;
 	ev->blocked_ns = 0;
 	ev->subtree = 1;

@@ -67,8 +67,12 @@ const struct engine *table_engine_of(const struct probe_table *t, pid_t pid);
 /* Could a file of this name hold something to attach? */
 bool table_claims(const struct probe_table *t, const char *path);
 
+/* The description of a probe whose calls' ends are seen that way; all but the class of its cost. */
+void table_fill_spec(struct probe_spec *ret, const struct site *s, enum attach_kind kind, const struct capture_options *opt);
 /* What the programs learn of a probe without looking it up (wire.h). */
 uint64_t table_cookie(uint32_t index, uint64_t offset, const struct probe_spec *spec);
+/* enum cost_class, all bits: what decides over a call's cost beside the kind of its first instruction. */
+unsigned int table_cost_class(enum cost_class kind, const struct probe_spec *spec, uint64_t cookie);
 
 size_t table_attachable(const struct probe_table *t);
 bool table_has_aggregates(const struct probe_table *t);	/* of those that can be attached */

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """calibrate on the installed Chromium, then a recording of a page that it doesn't know: a timeline per frame, and every
-event of a document, sheet or script with the right URL; and the calls of each function are as many as the browser itself
-traced. Interrupted or killed, it leaves nothing behind."""
+event of a document, sheet or script with the right URL; then one of a page that does nothing but count, in the process that
+the browser starts for another site; and the calls of each function are as many as the browser itself traced. Interrupted or
+killed, it leaves nothing behind."""
 import collections, configparser, glob, json, os, pwd, signal, subprocess, time
 
 import calibrated
@@ -83,6 +84,21 @@ def check_told(tap, rows, size):
     return {"SCRIPT_THREAD_EVALUATION": {"event name": named}, "PAINT": {"area": area}}
 
 
+def check_timer(tap, out, base, env):
+    """A page that comes after one of another site, and has nothing but a timer."""
+    with chromium.Chromium() as browser:
+        browser.navigate(base.replace("127.0.0.1", "localhost") + "index.html")
+        browser.wait_for_title("done")
+        code, messages = pagerun.record(browser, out, base + "timer.html", lambda: browser.wait_for_title("counted"), env=env)
+    tap.ok(code == 0 and "could not be read" not in messages, "every argument of a plain timer's calls is read", messages)
+    rows = calibrated.events(out)
+    page = {r["timeline"] for r in rows if r["frame"] and r["type"] == "LAYOUT" and r.get("url") == base + "timer.html"}
+    pids = {r["pid"] for r in rows if r["timeline"] in page}
+    scripts = collections.Counter(r["timeline"] for r in rows if r["pid"] in pids and r["probe"] == "V8ScriptRunner::CallFunction")
+    tap.ok(len(page) == 1 and set(scripts) == page and scripts.total() >= 19, "and all of them stand in its page's timeline",
+           (page, scripts))
+
+
 def main():
     tap = Tap()
     if not tap.ready("calibrate", chromium.installed(), "no Chromium is installed"):
@@ -130,6 +146,7 @@ def main():
         tap.ok(bool(rows), "the page's events are there")
         calibrated.check_urls(tap, rows, base, "V8ScriptRunner::CompileAndRunScript")
         calibrated.check_frames(tap, rows, base)
+        check_timer(tap, os.path.join(folders.work, "timer.fscope"), base, env)
         told = check_told(tap, rows, size)
         for kind in list(calibrated.WANTED) + ["SCRIPT_COMPILATION", "SCRIPT_THREAD_EVALUATION", "REFLOW", "LAYOUT", "PAINT"]:
             if any(r["type"] == kind and r.get("url") == base + "index.html" for r in rows):

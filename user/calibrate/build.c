@@ -31,7 +31,7 @@ static void prepare_files(struct run *r, const struct page *p, unsigned int phas
 		size_t n = r->known.nr++;
 		uint64_t bit = 1ull << n;
 
-		snprintf(r->text[n], TEXT_MAX, "http://127.0.0.1:%u/%s%s", r->pages.port, p->name, *file);
+		snprintf(r->text[n], TEXT_MAX, "http://%s:%u/%s%s", run_host(r, p), r->pages.port, p->name, *file);
 		r->known.text[n] = r->text[n];
 		*(strstr(*file, "html") ? &r->texts.documents : strstr(*file, "css") ? &r->texts.sheets :
 		  strstr(*file, "event") ? &r->texts.events : &r->texts.scripts) |= bit;

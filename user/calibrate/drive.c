@@ -17,6 +17,11 @@ void run_say(const struct run *r, const char *what)
 		r->opt->say(what);
 }
 
+const char *run_host(const struct run *r, const struct page *p)
+{
+	return r->kind->pipe && p->elsewhere ? PAGE_OTHER_HOST : PAGE_HOST;
+}
+
 /* What the browser and the probes have to say, for a moment. Returns a message or NULL. */
 static json_t *pump(struct run *r)
 {
@@ -166,7 +171,7 @@ static void show(struct run *r, const struct page *page, unsigned int phase)
 {
 	char url[TEXT_MAX], line[TEXT_MAX + 16];
 
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s.html", r->pages.port, page->name);
+	snprintf(url, sizeof(url), "http://%s:%u/%s.html", run_host(r, page), r->pages.port, page->name);
 	r->phase = phase;
 	r->together = page->frames[0];
 	snprintf(line, sizeof(line), "showing %s", url);
@@ -206,7 +211,7 @@ int drive_start(struct run *r, const struct reporter *reporter, int (*started)(s
 				      .port = inspected ? inspector_port() : 0 };
 
 	if (!r->kind->pipe)
-		snprintf(url, sizeof(url), "http://127.0.0.1:%u/" PAGE_START ".html", r->pages.port);
+		snprintf(url, sizeof(url), "http://" PAGE_HOST ":%u/" PAGE_START ".html", r->pages.port);
 	r->failed = browser_start(&what, &r->browser, r->err);
 	if (!r->failed && started)
 		r->failed = started(r);

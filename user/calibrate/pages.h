@@ -9,6 +9,11 @@
 #include <sys/types.h>
 #include "base/error.h"
 
+/* Where the pages are, and those that are elsewhere: what a browser shows of another site, it does in another process or
+ * frame, and what it left behind of the page before isn't there. */
+#define PAGE_HOST "127.0.0.1"
+#define PAGE_OTHER_HOST "127.0.0.2"
+
 /* A page's title becomes this and its name when it has done all it does. */
 #define PAGE_READY "ready "
 
@@ -19,6 +24,7 @@ struct page {
 	const char *name;
 	int w, h;		/* more than a window, and less than what is painted ahead of scrolling */
 	const char *frames[3];	/* up to NULL */
+	bool elsewhere;		/* where the browser is led from page to page, this one is of another site than others are */
 };
 
 extern const struct page calibrate_pages[];	/* ends with a NULL name; those in frames come behind theirs */

@@ -54,6 +54,8 @@ struct run {
 };
 
 void run_say(const struct run *r, const char *what);
+/* Where this browser finds the page: one that goes on by itself stays where it is. */
+const char *run_host(const struct run *r, const struct page *p);
 
 /* Starts the browser, with a report if the reporter is given, and waits until its first page is there. `started`, which may
  * be NULL, is called as soon as there is a process. All of these set r->failed, which they return, when something goes wrong. */

@@ -97,6 +97,7 @@ def check_timer(tap, out, base, env):
     scripts = collections.Counter(r["timeline"] for r in rows if r["pid"] in pids and r["probe"] == "V8ScriptRunner::CallFunction")
     tap.ok(len(page) == 1 and set(scripts) == page and scripts.total() >= 19, "and all of them stand in its page's timeline",
            (page, scripts))
+    tap.ok(page == {1}, "which comes first, before what the browser shows of its own", page)
 
 
 def main():

@@ -277,6 +277,76 @@ static void test_main_first(void **state)
 	       "1/2: A[10-20]\n");
 }
 
+/* A browser's own pages come after those that somebody made, however early and busy they are; about: is nobody's. */
+static void test_own_pages(void **state)
+{
+	static const char *const own[] = {
+		"chrome://omnibox-popup.top-chrome/", "chrome-extension://abcdef/background.html", "devtools://devtools/bundled/x.html",
+		"moz-extension://abcdef/popup.html", "resource://pdf.js/web/viewer.html", "about:newtab",
+	};
+	static const char *const pages[] = { "http://x/", "https://x/", "file:///x.html", "data:text/html,x", "blob:http://x/1", "app://x/" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		struct replay r = begin();
+		char want[256];
+
+		for (int own_page = 1; own_page >= 0; own_page--)
+			for (int k = 0; k < (own_page ? 3 : 1); k++) {
+				uint64_t at = 10 + 20 * k + (own_page ? 0 : 100);
+
+				replay_begin(&r, 1, at, A);
+				INT(FIELD_FRAME, 0xf2 - own_page);
+				INT(FIELD_PARENT_FRAME, 0);
+				TEXT(FIELD_URL, own_page ? own[i] : pages[i]);
+				replay_end(&r, 1, at + 10);
+			}
+		snprintf(want, sizeof(want), "2/0 main %s: A[110-120]\n1/0 main %s: A[10-20]\nA[30-40]\nA[50-60]\n", pages[i], own[i]);
+		EXPECT(want);
+	}
+}
+
+/* Behind the first: frames of pages as they came up, the browser's own, what is of no frame. */
+static void test_own_pages_last(void **state)
+{
+	static const char *const urls[] = { "chrome://toolbar/", "http://x/frame", "chrome://popup/", "http://x/", "about:blank" };
+	struct replay r = begin();
+
+	(void)state;
+	replay_call(&r, 1, 1, 2, B);
+	for (int i = 0; i < 5; i++) {
+		replay_begin(&r, 1, 10 + 10 * i, A);
+		INT(FIELD_FRAME, 0xf1 + i);
+		TEXT(FIELD_URL, urls[i]);
+		replay_end(&r, 1, 15 + 10 * i);
+	}
+	replay_begin(&r, 1, 90, A);
+	INT(FIELD_FRAME, 0xf4);
+	replay_end(&r, 1, 95);
+	EXPECT("4/0 main http://x/: A[40-45]\nA[90-95]\n"
+	       "2/0 http://x/frame: A[20-25]\n"
+	       "5/0 about:blank: A[50-55]\n"
+	       "1/0 chrome://toolbar/: A[10-15]\n"
+	       "3/0 chrome://popup/: A[30-35]\n"
+	       "0/0: B[1-2]\n");
+}
+
+/* What belongs to no frame is headed by a document only if it is about one. */
+static void test_documents_of_no_frame(void **state)
+{
+	(void)state;
+	for (int several = 0; several <= 1; several++) {
+		struct replay r = begin();
+
+		for (int i = 0; i < 2; i++) {
+			replay_begin(&r, 1, 10 + 10 * i, PARSE);
+			TEXT(FIELD_URL, i && several ? "http://x/2" : "http://x/1");
+			replay_end(&r, 1, 15 + 10 * i);
+		}
+		EXPECT(several ? "0/0 main: PARSE[10-15]\nPARSE[20-25]\n" : "0/0 main http://x/1: PARSE[10-15]\nPARSE[20-25]\n");
+	}
+}
+
 static void test_frame_without_events(void **state)
 {
 	struct replay r = begin();
@@ -600,7 +670,8 @@ int main(void)
 		cmocka_unit_test(test_own_then_parent_then_process), cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_out_of_no_frame), cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_unknown), cmocka_unit_test(test_reuse), cmocka_unit_test(test_reload),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_main_first),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_main_first), cmocka_unit_test(test_own_pages),
+		cmocka_unit_test(test_own_pages_last), cmocka_unit_test(test_documents_of_no_frame),
 		cmocka_unit_test(test_frame_without_events), cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_inherited_url), cmocka_unit_test(test_script_callers), cmocka_unit_test(test_paint_area), cmocka_unit_test(test_details),
 		cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_threads), cmocka_unit_test(test_notes_and_losses),

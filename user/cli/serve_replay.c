@@ -119,18 +119,17 @@ static void replay_free(struct serve_backend *b)
 	free(r);
 }
 
-/* The URL of the process's main frame, or NULL. */
+/* The URL of the process's page, or NULL. */
 static const char *find_url(const struct session *s, uint32_t process)
 {
-	const struct timeline *t;
-	const char *url = NULL;
+	const struct timeline *t, *best = NULL;
 	size_t n;
 
 	t = session_timelines(s, &n);
 	for (size_t i = 0; i < n; i++)
-		if (t[i].process == process && t[i].url && (!url || t[i].main))
-			url = t[i].url;
-	return url;
+		if (t[i].process == process && t[i].url && (!best || timeline_better(&t[i], best)))
+			best = &t[i];
+	return best ? best->url : NULL;
 }
 
 static int add_window(struct replay *r, const struct recording_process *procs, uint32_t process)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* framescope timelines: the timelines of a recording, the main frame's first. */
+/* framescope timelines: the timelines of a recording, in the order that the model gives them. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@ static int print_help(void)
 {
 	printf("usage: framescope timelines FILE [--json]\n\n"
 	       "Lists the timelines of a recording: one for each frame that existed at some point in time, and one\n"
-	       "for each process with events that belong to no frame. The main frame's comes first.\n\n"
+	       "for each process with events that belong to no frame. The first is that of a page's main frame, of\n"
+	       "several the busiest one's; the browser's own pages (chrome:, extensions') come behind all others.\n\n"
 	       "      --json   an object with timelineList; timelineID and frameID as in Profiler 1.1, times in ms\n"
 	       "  -h, --help\n");
 	return 0;

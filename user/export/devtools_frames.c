@@ -89,15 +89,10 @@ void devtools_frame_tree(struct exporter *x)
 const struct timeline *devtools_main_frame(const struct session *s)
 {
 	size_t nr;
-	const struct timeline *t = session_timelines(s, &nr), *any = NULL;
+	const struct timeline *t = session_timelines(s, &nr);
 
-	for (size_t i = 0; i < nr; i++) {
-		if (!t[i].main || !devtools_url_parses(t[i].url))
-			continue;
-		if (!strncmp(t[i].url, "http", 4) || !strncmp(t[i].url, "file:", 5))
+	for (size_t i = 0; i < nr; i++)
+		if (t[i].main && devtools_url_parses(t[i].url))
 			return &t[i];
-		if (!any)
-			any = &t[i];
-	}
-	return any ? any : nr ? &t[0] : NULL;
+	return nr ? &t[0] : NULL;
 }

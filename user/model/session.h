@@ -79,7 +79,8 @@ struct timeline {
 	uint32_t parent_frame_id;
 	uint32_t process;	/* index into session_processes */
 	bool main;		/* main frame of its window */
-	const char *url;	/* of the last document in it, or NULL */
+	const char *url;	/* of the last document in it, or NULL; events of no frame have one only if they are about one */
+	uint8_t rank;		/* for timeline_better() */
 	uint64_t created_ns, removed_ns;	/* 0 / UINT64_MAX: beyond the recording */
 	uint32_t first_id;	/* its events are first_id .. first_id + nr_events - 1 */
 	uint32_t nr_events;
@@ -104,6 +105,12 @@ struct session_loss {
 struct session_cpu { uint64_t ts_ns, cpu_ns; uint32_t process; bool final; };
 struct session_note { uint64_t ts_ns; const char *text; };
 
+/* Of these two, is `a` to be shown first? A page's main frame is, one that works, the busier one. */
+static inline bool timeline_better(const struct timeline *a, const struct timeline *b)
+{
+	return a->rank != b->rank ? a->rank > b->rank : a->nr_events > b->nr_events;
+}
+
 /* What went wrong on the way, in counts. */
 struct session_counts {
 	uint64_t records, events, unwound, clipped, no_begin, no_end, orphan_ends, stack_switches, too_deep;
@@ -114,7 +121,7 @@ const struct recording_info *session_info(const struct session *s);
 const struct recording_probe *session_probes(const struct session *s, size_t *ret_nr);
 const struct recording_process *session_processes(const struct session *s, size_t *ret_nr);
 const struct recording_thread *session_threads(const struct session *s, size_t *ret_nr);
-const struct timeline *session_timelines(const struct session *s, size_t *ret_nr);	/* main frame's first; never empty */
+const struct timeline *session_timelines(const struct session *s, size_t *ret_nr);	/* the first is a page's main frame's, if any is; never empty */
 const struct session_mark *session_marks(const struct session *s, size_t *ret_nr);
 const struct session_loss *session_losses(const struct session *s, size_t *ret_nr);
 const struct session_cpu *session_cpu(const struct session *s, size_t *ret_nr);
@@ -128,6 +135,7 @@ size_t session_memory(const struct session *s);		/* bytes, approximately */
 /* false if there is no such event. O(1). */
 bool session_event(const struct session *s, uint32_t id, struct event_view *ret);
 const struct timeline *session_timeline_by_id(const struct session *s, uint32_t timeline_id);
+const struct timeline *session_timeline_of(const struct session *s, uint32_t event_id);	/* NULL: no such event */
 
 /* CPU time of the timeline's process over the recording, user and system, children out. false: could not be read. */
 bool session_process_cpu_ns(const struct session *s, uint32_t process, uint64_t *ret_ns);

@@ -1,37 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Orders the places into the session's timelines: the main frame's first, then as they came up. */
+/* Orders the places into the session's timelines: the one to look at first, frames as they came up, those of the browser's own
+ * pages, what belongs to no frame. */
 #include <string.h>
 #include "model/builder.h"
 
-/* How well a place fits as the first timeline: a client may show that one only. */
-static int rank(const struct session_builder *b, const struct place *p)
-{
-	int points = 0;
+/* Pages that a browser has for itself: popups of its address bar, toolbars, tools, extensions. Prefixes of URLs. */
+static const char *const own_pages[] = {
+	"chrome:", "chrome-", "devtools:", "moz-extension:", "resource:", "safari-web-extension:", "webkit-extension:", "edge:",
+	"brave:", "opera:", "vivaldi:",
+};
 
-	if (p->tgid == b->session->tables.info.target_pid)
-		points += 1;
-	if (p->frame)
-		points += 2;
-	if (p->events)
-		points += 4;
-	if (p->frame && p->top)
-		points += 8;
-	return points;
+static bool is_own(const char *url)
+{
+	for (size_t i = 0; i < sizeof(own_pages) / sizeof(own_pages[0]); i++)
+		if (!strncmp(url, own_pages[i], strlen(own_pages[i])))
+			return true;
+	return false;
 }
 
-/* Of two frames that may be main, the one with a document; of those the busier: one that came and went before is none. */
-static bool busier(const struct place *p, const struct place *q)
+/* Nothing but the browser's own pages was shown in it. */
+static bool shows_own(const struct place *p)
 {
-	bool a = p->urls.nr != 0, b = q->urls.nr != 0;
+	size_t nr = 0;
 
-	return a != b ? a : p->events > q->events;
+	for (size_t i = 0; i < p->urls.nr; i++)
+		nr += is_own(p->urls.items[i].url);
+	return nr && nr == p->urls.nr;
+}
+
+/* A page that somebody made was shown in it: what is about: is the browser's own, or nothing. */
+static bool shows_page(const struct place *p)
+{
+	for (size_t i = 0; i < p->urls.nr; i++)
+		if (!is_own(p->urls.items[i].url) && strncmp(p->urls.items[i].url, "about:", 6))
+			return true;
+	return false;
+}
+
+/* How well a place fits as the first timeline: a client may show that one only. A frame that came and went before the one
+ * that counts has no document. */
+static uint8_t rank(const struct session_builder *b, const struct place *p)
+{
+	uint8_t points = p->urls.nr != 0;
+
+	if (p->tgid == b->session->tables.info.target_pid)
+		points += 1 << 1;
+	if (p->frame)
+		points += 1 << 2;
+	if (p->events)
+		points += 1 << 3;
+	if (p->frame && p->top)
+		points += 1 << 4;
+	if (p->events && shows_page(p) && !p->parent_frame)
+		points += 1 << 5;
+	return points;
 }
 
 static bool better(const struct session_builder *b, const struct place *p, const struct place *q)
 {
-	int a = rank(b, p), c = rank(b, q);
+	uint8_t x = rank(b, p), y = rank(b, q);
 
-	return a > c || (a == c && busier(p, q));
+	return x != y ? x > y : p->events > q->events;
 }
 
 static bool shown(const struct place *p)
@@ -52,7 +81,7 @@ static size_t find_first(const struct session_builder *b)
 	return best;
 }
 
-/* Per process: its busiest frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
+/* Per process: its best frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
 static int find_mains(const struct session_builder *b, struct map *mains)
 {
 	for (size_t i = 0; i < b->frames.places.nr; i++) {
@@ -61,7 +90,7 @@ static int find_mains(const struct session_builder *b, struct map *mains)
 		uint32_t known = map_get(mains, p->tgid);
 
 		if (p->frame && !p->top && !p->parent_frame &&
-		    (known == MAP_NONE || busier(p, &b->frames.places.items[known])) && map_set(mains, p->tgid, i))
+		    (known == MAP_NONE || better(b, p, &b->frames.places.items[known])) && map_set(mains, p->tgid, i))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < b->frames.places.nr; i++)
@@ -70,7 +99,7 @@ static int find_mains(const struct session_builder *b, struct map *mains)
 	return 0;
 }
 
-/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the busiest. */
+/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the best. */
 static bool is_main(const struct session_builder *b, const struct map *mains, size_t index, size_t first)
 {
 	const struct place *p = &b->frames.places.items[index];
@@ -78,6 +107,17 @@ static bool is_main(const struct session_builder *b, const struct map *mains, si
 	if (!p->frame)
 		return index == first;
 	return p->top || map_get(mains, p->tgid) == index;
+}
+
+/* Of the last document. What belongs to no frame has none if it is about several. */
+static const char *url_of(const struct place *p)
+{
+	const char *last = p->urls.nr ? p->urls.items[p->urls.nr - 1].url : NULL;
+
+	for (size_t i = 0; i < p->urls.nr && !p->frame; i++)
+		if (p->urls.items[i].url != last)	/* interned */
+			return NULL;
+	return last;
 }
 
 static int add(struct session_builder *b, const struct map *mains, size_t index, size_t first)
@@ -91,7 +131,8 @@ static int add(struct session_builder *b, const struct map *mains, size_t index,
 		.created_ns = p->created_ns,
 		.removed_ns = p->removed_ns,
 		.nr_events = p->events,
-		.url = p->urls.nr ? p->urls.items[p->urls.nr - 1].url : NULL,
+		.url = url_of(p),
+		.rank = rank(b, p),
 	};
 
 	p->timeline = s->timelines.nr;
@@ -129,16 +170,21 @@ static int add_empty(struct session_builder *b)
 	return VEC_PUSH(&b->session->timelines, empty);
 }
 
+/* Which of the three groups behind the first timeline a place belongs to. */
+static unsigned int group_of(const struct place *p)
+{
+	return !p->frame ? 2 : shows_own(p);
+}
+
 static int add_all(struct session_builder *b, const struct map *mains, size_t first)
 {
 	const struct place *places = b->frames.places.items;
 
 	if (add(b, mains, first, first))
 		return -ENOMEM;
-	/* frames before what belongs to none */
-	for (unsigned int frameless = 0; frameless <= 1; frameless++)
+	for (unsigned int group = 0; group <= 2; group++)
 		for (size_t i = 0; i < b->frames.places.nr; i++)
-			if (i != first && shown(&places[i]) && (places[i].frame == 0) == frameless && add(b, mains, i, first))
+			if (i != first && shown(&places[i]) && group_of(&places[i]) == group && add(b, mains, i, first))
 				return -ENOMEM;
 	return 0;
 }

@@ -115,23 +115,20 @@ static struct whereabouts find_whereabouts(const struct session *s, uint32_t pid
 	return w;
 }
 
-/* How fit a timeline is to be the first: clients take that for the main frame's, and some show no other. The document
- * that was navigated to counts most: browsers may put it into a new frame, of which nobody says that it is the main one. */
-static unsigned int rank(const struct timeline *t, const char *destination)
+static bool is_there(const struct timeline *t, const char *destination)
 {
-	bool there = destination && t->url && !strcmp(t->url, destination);
-
-	return (there && t->nr_events ? 8 : 0) + (t->main && t->nr_events ? 4 : 0) + (t->main ? 2 : 0) + (t->nr_events ? 1 : 0);
+	return destination && t->url && t->nr_events && !strcmp(t->url, destination);
 }
 
-/* Among equals the busiest; among those that were navigated to the latest. */
+/* Clients take the first one for the main frame's, and some show no other. The document that was navigated to counts most,
+ * of several such the latest: browsers may put it into a new frame, of which nobody says that it is the main one. */
 static bool is_better(const struct session *s, const struct timeline *a, const struct timeline *b, const char *destination)
 {
-	unsigned int x = rank(a, destination), y = rank(b, destination);
+	bool x = is_there(a, destination), y = is_there(b, destination);
 
-	if (x >= 8 && y >= 8)
+	if (x && y)
 		return first_start(s, a) > first_start(s, b);
-	return x > y || (x == y && a->nr_events > b->nr_events);
+	return x != y ? x : timeline_better(a, b);
 }
 
 static void put_best_first(const struct session *s, const struct timeline *t, uint32_t *indices, size_t nr,

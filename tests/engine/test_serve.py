@@ -355,6 +355,8 @@ def browser():
                     check(all("renderer" in w["title"] for w in renderers), renderers)
                     listed = json.loads(fs.run("windows", "-p", b.pid, "--json")[1])["windowList"]
                     equal([w["title"] for w in listed], [w["title"] for w in renderers], "windows on the command line")
+                    shown = fs.run("windows", "-p", b.pid)[1].splitlines()
+                    check(len(shown) == 1 + len(listed) and not any("=" in line for line in shown), shown)
                     sid = start(c)
                     time.sleep(1.5)
                     timelines = stop(c, sid)

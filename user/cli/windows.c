@@ -19,7 +19,8 @@ static const char help[] =
 	"usage: framescope windows -p PID [OPTION]…\n"
 	"\n"
 	"Lists the windows of a browser: what its engine's definition says, or each process that runs the engine. These are the\n"
-	"windows that framescope serve offers. Attaches nothing.\n"
+	"windows that framescope serve offers. Attaches nothing, so that nobody says which page a window shows: timelines of a\n"
+	"recording have the URLs, process by process.\n"
 	"\n"
 	"  -p, --pid PID      the browser's first process\n"
 	"      --engine NAME  one engine definition, by name or file\n"
@@ -179,10 +180,38 @@ static int print_json(const struct windows *ws, struct error *err)
 	return outfile_commit(f, err);
 }
 
+static bool has_word(const char *text, const char *word, size_t n)
+{
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+/* Switches that not every window's process was started with, as a browser marks those of its own and of extensions. What has
+ * a value is another number for each. */
+static void find_switches(const struct windows *ws, const struct window *w, char ret[PROCESS_MAX_CMDLINE])
+{
+	char words[PROCESS_MAX_CMDLINE], *rest = NULL;
+	size_t used = 0;
+
+	snprintf(words, sizeof(words), "%s", w->process.cmdline);
+	ret[0] = '\0';
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		size_t nr = 0;
+
+		for (size_t i = 0; i < ws->nr; i++)
+			nr += has_word(ws->w[i].process.cmdline, word, strlen(word));
+		if (*word == '-' && !strchr(word, '=') && nr < ws->nr && !has_word(ret, word, strlen(word)))
+			used += snprintf(ret + used, PROCESS_MAX_CMDLINE - used, "%s%s", used ? " " : "", word);
+	}
+}
+
 static int print_table(const struct windows *ws)
 {
-	static const char *const titles[] = { ">id", ">pid", "window", "engine", ">CPU ms", "command line" };
+	static const char *const titles[] = { ">id", ">pid", "window", "engine", ">CPU ms", "switches of its own" };
 	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	char switches[PROCESS_MAX_CMDLINE];
 
 	for (size_t i = 0; i < ws->nr; i++) {
 		const struct window *w = &ws->w[i];
@@ -192,7 +221,8 @@ static int print_table(const struct windows *ws)
 		table_text(t, w->process.name);
 		table_text(t, w->engine->name);
 		table_ms(t, w->cpu_ns);
-		table_text(t, w->process.cmdline);
+		find_switches(ws, w, switches);
+		table_text(t, switches);
 	}
 	return table_finish(t, stdout, ws->nr);
 }

@@ -147,8 +147,8 @@ static void test_text(void **state)
 	expect_line(text, "REFLOW     2    90.000   60.000        0.000       0.000     100.000");
 	expect_line(text, "LAYOUT     2    53.000   33.000        0.000      10.000      60.000");
 	expect_line(text, "Mark    1,234");
-	expect_line(text, "id    at ms  wall ms  self ms  blocked ms  pid  event   about");
-	expect_line(text, " 1  100.000  100.000   40.000       0.000  100  Reflow  http://one.test/");
+	expect_line(text, "id    at ms  wall ms  self ms  blocked ms  pid  timeline  event   about");
+	expect_line(text, " 1  100.000  100.000   40.000       0.000  100         1  Reflow  http://one.test/");
 	expect_line(text, "Paint  two functions fit");
 	expect_line(text, "00ff      /opt/b/browser");
 	assert_null(strstr(text, "Irregular"));
@@ -245,6 +245,7 @@ static void test_json(void **state)
 	assert_int_equal(json_integer_value(json_object_get(item, "hits")), 3);
 	assert_int_equal(json_array_size(json_object_get(j, "slowest")), 1);
 	assert_string_equal(json_string_value(json_object_get(get(j, "slowest", 0), "url")), "http://one.test/");
+	assert_int_equal(json_integer_value(json_object_get(get(j, "slowest", 0), "timeline")), 1);
 	assert_int_equal(json_array_size(json_object_get(j, "probes")), 4);
 	assert_string_equal(json_string_value(json_object_get(get(j, "probes", 1), "evidence")), r.probes[layout].evidence);
 	assert_string_equal(json_string_value(json_object_get(get(j, "probes", 2), "refused")), "two functions fit");

@@ -184,9 +184,11 @@ static void put_slowest(struct jsonout *j, const struct session *s, const struct
 	jsonout_array(j, "slowest");
 	for (uint32_t i = 0; i < r->nr_slowest; i++) {
 		const struct event_view *e = &r->slowest[i];
+		const struct timeline *line = session_timeline_of(s, e->id);
 
 		jsonout_object(j, NULL);
 		jsonout_u64(j, "id", e->id);
+		jsonout_u64(j, "timeline", line ? line->id : 0);
 		jsonout_text(j, "type", event_type_name(e->type));
 		jsonout_text(j, "probe", e->probe < nr_probes ? probes[e->probe].name : NULL);
 		jsonout_u64(j, "pid", e->thread < nr_threads ? threads[e->thread].pid : 0);

@@ -13,7 +13,7 @@
 static int print_slowest(const struct session *s, const struct report_stats *r)
 {
 	static const char *const titles[] = {
-		">id", ">at ms", ">wall ms", ">self ms", ">blocked ms", ">pid", "event", "about",
+		">id", ">at ms", ">wall ms", ">self ms", ">blocked ms", ">pid", ">timeline", "event", "about",
 	};
 	const struct recording_thread *threads;
 	const struct recording_probe *probes;
@@ -25,6 +25,7 @@ static int print_slowest(const struct session *s, const struct report_stats *r)
 	probes = session_probes(s, &nr_probes);
 	for (uint32_t i = 0; i < r->nr_slowest; i++) {
 		const struct event_view *e = &r->slowest[i];
+		const struct timeline *line = session_timeline_of(s, e->id);
 
 		table_format(t, "%u", e->id);
 		table_ms(t, e->start_ns);
@@ -32,6 +33,7 @@ static int print_slowest(const struct session *s, const struct report_stats *r)
 		table_ms(t, e->time_ns);
 		table_ms(t, e->blocked_ns);
 		table_format(t, "%u", e->thread < nr_threads ? threads[e->thread].pid : 0);
+		table_format(t, "%u", line ? line->id : 0);
 		table_text(t, e->probe < nr_probes && *probes[e->probe].label ? probes[e->probe].label :
 			   event_type_name(e->type));
 		table_text(t, report_detail(e->detail, detail, sizeof(detail)));

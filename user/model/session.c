@@ -59,6 +59,23 @@ const struct timeline *session_timeline_by_id(const struct session *s, uint32_t 
 	return timeline_id && timeline_id <= s->timelines.nr ? &s->timelines.items[timeline_id - 1] : NULL;
 }
 
+const struct timeline *session_timeline_of(const struct session *s, uint32_t event_id)
+{
+	size_t low = 0, high = s->timelines.nr;
+
+	/* their events follow each other as they do: the last one that begins no later, which isn't an empty one */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->timelines.items[middle].first_id <= event_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && event_id - s->timelines.items[low - 1].first_id < s->timelines.items[low - 1].nr_events ?
+	       &s->timelines.items[low - 1] : NULL;
+}
+
 /*
  * The clock's difference over the recording. A process that began while recording counted from 0; of any other, one
  * reading alone says nothing.

@@ -293,18 +293,20 @@ static __always_inline __u32 read_cookie_cstr(struct pt_regs *ctx, struct thread
 	return at + sizeof(*h) + ((n + 3) & ~3u);
 }
 
-/* How many fields could not be read in any way. */
-static __noinline __u32 args_failed(__u64 missed)
+/* Counts the fields that could not be read in any way: bits. */
+static __noinline int args_failed(__u32 probe, __u64 missed)
 {
-	__u32 n = 0;
+	struct probe_stats *s = stats_of(probe);
 
-	for (int i = 0; i < RECORD_MAX_ARGS; i++) {
-		if (!missed)
-			break;
-		missed &= missed - 1;
-		n++;
+	if (!s)
+		return 0;
+	for (int i = 0; i < FIELD_END; i++) {
+		if (!(missed >> i & 1))
+			continue;
+		__sync_fetch_and_add(&s->read_failed, 1);
+		__sync_fetch_and_add(&s->unread[i], 1);
 	}
-	return n;
+	return 0;
 }
 
 #endif

@@ -129,7 +129,7 @@ static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 pr
 	bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
 	w.a.missed &= ~w.a.have;
 	if (unlikely(w.a.missed)) {
-		COUNT(probe, read_failed, args_failed(w.a.missed));
+		args_failed(probe, w.a.missed);
 		*flags |= REC_F_READ_FAILED;
 	}
 	if (unlikely(w.a.faulted))

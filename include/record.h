@@ -295,9 +295,10 @@ struct probe_stats {
 	__u64 unwound;
 	__u64 orphan_exits;	/* exits of calls that had begun before arming: nothing is recorded */
 	__u64 too_deep;		/* calls beyond RECORD_MAX_DEPTH */
-	__u64 read_failed;	/* arguments that could not be read */
+	__u64 read_failed;	/* arguments that could not be read, */
 	__u64 faulted_in;	/* arguments that were read at the second try, after faulting the page in */
 	__u64 hidden;		/* calls that --min-duration or --only-under hid */
+	__u64 unread[FIELD_END];	/* and of read_failed: by enum arg_field */
 };
 
 #ifndef __bpf__
@@ -322,6 +323,6 @@ REC_ASSERT(sizeof(struct rec_arg) == 4);
 REC_ASSERT(sizeof(struct arg_step) == 8);
 REC_ASSERT(sizeof(struct arg_spec) == 16 + 8 * RECORD_MAX_STEPS + 32);
 REC_ASSERT(sizeof(struct probe_spec) % 8 == 0);
-REC_ASSERT(sizeof(struct probe_stats) == 80);
+REC_ASSERT(sizeof(struct probe_stats) == 80 + 8 * FIELD_END);
 
 #endif

@@ -329,7 +329,7 @@ static void test_tables(void **unused)
 		.function = "f()", .module = "/usr/lib/x y", .build_id = "00ff", .source = "anchor", .evidence = "e",
 		.refused = "r", .offset = 0xfedcba9876543210, .type = EVENT_REFLOW, .kind = PROBE_KIND_FLOW_END,
 		.role = ROLE_WINDOW_CLOSED, .cost_class = COST_NOP5, .attached = true,
-		.stats = { 1, 2, 3, 4, 5, 6, 7, 8, 9, UINT64_MAX },
+		.stats = { 1, 2, 3, 4, 5, 6, 7, 8, 9, UINT64_MAX, { 1, [FIELD_URL] = 2, [FIELD_KEY] = UINT64_MAX } },
 	};
 	struct recording_process proc = { 12, 2, 1, 5, 0, "renderer", "chromium --type=renderer", "blink" };
 	struct recording_thread thread = { 13, 12, "Compositor", true };

@@ -272,6 +272,28 @@ static bool is_about_documents(const struct call_log *log)
 	return log->site->probe->type == EVENT_DOCUMENT_PARSING || log->site->probe->type == EVENT_STYLE_RECALCULATION;
 }
 
+/* What a parser is given may know what is loaded; where nothing is, as for a fragment, the document itself tells its URL. The
+ * way through it must have been right, too. */
+static int choose_own_url(const struct frame_facts *f, const struct frame_facts *styles, const struct choose_texts *t,
+			  struct site_entry *e)
+{
+	path_t path = path_step(f->owner, false, path_last(styles->document));
+	struct candidates all;
+
+	if (path_parent(styles->document) != styles->owner || path == f->document)
+		return 0;
+	if (candidates_collect(f->log, t, &all))
+		return -ENOMEM;
+	for (size_t i = 0; i < all.nr; i++) {
+		if (all.c[i].path != path || all.c[i].kind != styles->kind || !is_proven(&all.c[i], f->log, t))
+			continue;
+		entry_add(e, path, FIELD_URL, styles->kind);
+		entry_note(e, "; by the document right at %zu", all.c[i].right);
+	}
+	candidates_free(&all);
+	return 0;
+}
+
 /* Functions that make or end frames and documents are given the object itself. */
 static bool choose_object(const struct call_log *log, struct site_entry *e)
 {
@@ -305,11 +327,14 @@ int choose_paths(struct call_log *logs, size_t nr, const struct choose_texts *t,
 			continue;
 		if (facts[i].has_owner && is_about_documents(&logs[i]))
 			entry_add(&ret[i], facts[i].owner, FIELD_DOCUMENT, KIND_INT);
+		if (facts[i].has_owner && facts[i].has_document && logs[i].site->probe->type == EVENT_DOCUMENT_PARSING &&
+		    styles < nr && facts[styles].has_owner)
+			rc = choose_own_url(&facts[i], &facts[styles], t, &ret[i]);
 		if (facts[i].has_frame) {
 			entry_add(&ret[i], facts[i].frame, FIELD_FRAME, KIND_INT);
 			entry_note(&ret[i], "; frame right at %zu, for %zu documents", facts[i].calls, facts[i].documents);
 		}
-		rc = told_name(&logs[i], t, &ret[i]);
+		rc = rc ?: told_name(&logs[i], t, &ret[i]);
 	}
 	if (!rc)
 		rc = told_areas(facts, nr, t, ret);

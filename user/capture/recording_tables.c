@@ -44,9 +44,15 @@ static const struct field probe_fields[] = {
 	PROBE_NUMBER(stats.calls), PROBE_NUMBER(stats.ends), PROBE_NUMBER(stats.lost_begins),
 	PROBE_NUMBER(stats.lost_ends), PROBE_NUMBER(stats.unwound), PROBE_NUMBER(stats.orphan_exits),
 	PROBE_NUMBER(stats.too_deep), PROBE_NUMBER(stats.read_failed), PROBE_NUMBER(stats.faulted_in),
-	PROBE_NUMBER(stats.hidden),
+	PROBE_NUMBER(stats.hidden), PROBE_NUMBER(stats.unread[0]),
+	PROBE_NUMBER(stats.unread[1]), PROBE_NUMBER(stats.unread[2]), PROBE_NUMBER(stats.unread[3]), PROBE_NUMBER(stats.unread[4]),
+	PROBE_NUMBER(stats.unread[5]), PROBE_NUMBER(stats.unread[6]), PROBE_NUMBER(stats.unread[7]), PROBE_NUMBER(stats.unread[8]),
+	PROBE_NUMBER(stats.unread[9]), PROBE_NUMBER(stats.unread[10]), PROBE_NUMBER(stats.unread[11]), PROBE_NUMBER(stats.unread[12]),
+	PROBE_NUMBER(stats.unread[13]), PROBE_NUMBER(stats.unread[14]), PROBE_NUMBER(stats.unread[15]), PROBE_NUMBER(stats.unread[16]),
+	PROBE_NUMBER(stats.unread[17]), PROBE_NUMBER(stats.unread[18]), PROBE_NUMBER(stats.unread[19]), PROBE_NUMBER(stats.unread[20]),
+	PROBE_NUMBER(stats.unread[21]), PROBE_NUMBER(stats.unread[22]), PROBE_NUMBER(stats.unread[23]), PROBE_NUMBER(stats.unread[24]),
 };
-_Static_assert(sizeof(struct probe_stats) == 10 * 8, "one field per figure");
+_Static_assert(sizeof(struct probe_stats) == (10 + 25) * 8 && FIELD_END == 25, "one field per figure");
 
 #define PROCESS_TEXT(m) TEXT_OF(struct recording_process, m)
 #define PROCESS_NUMBER(m) NUMBER_OF(struct recording_process, m)

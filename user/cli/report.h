@@ -9,6 +9,7 @@
 int report_text(const char *path, const struct session *s, const struct report_stats *r);
 int report_tables(const struct session *s, const struct report_stats *r);	/* its larger part */
 int report_sums(const struct session *s, const struct report_stats *r);	/* the first tables of that */
+int report_unread(const struct session *s);	/* one of those */
 /* Everything, as one JSON object on standard output (schema: man page). */
 int report_json(const char *path, const struct session *s, const struct report_stats *r, struct error *err);
 

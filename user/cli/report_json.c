@@ -5,6 +5,7 @@
 #include <time.h>
 #include "base/jsonout.h"
 #include "cli/report.h"
+#include "target/engine.h"
 
 /* Beside the number, which readers with 53-bit numbers round: "2026-11-30T04:08:32.799Z"; null if not known. */
 static void put_date(struct jsonout *j, const char *key, int64_t realtime_ns)
@@ -126,6 +127,11 @@ static void put_stats(struct jsonout *j, const struct probe_stats *st)
 	jsonout_u64(j, "read_failed", st->read_failed);
 	jsonout_u64(j, "faulted_in", st->faulted_in);
 	jsonout_u64(j, "hidden", st->hidden);
+	jsonout_object(j, "unread");
+	for (int f = 1; f < FIELD_END; f++)
+		if (st->unread[f] && words_name(arg_field_words, f))
+			jsonout_u64(j, words_name(arg_field_words, f), st->unread[f]);
+	jsonout_close(j);
 	jsonout_close(j);
 }
 

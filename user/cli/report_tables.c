@@ -122,44 +122,15 @@ static const struct { size_t offset; const char *one, *text; } oddities[] = {
 	ODD(orphan_ends, "end", "ends", " without an event"),
 	ODD(stack_switches, "call", "calls", " on another stack than the caller's"),
 	ODD(too_deep, "call", "calls", " too deep to be recorded"),
-	ODD(read_failed, "argument", "arguments", " that could not be read"),
+	ODD(read_failed, "call", "calls", " of which an argument or several could not be read"),
 	ODD(unknown_records, "record", "records", " of a kind that this framescope does not know"),
 };
-
-#define NAMED 3	/* probes named in a line: the worst */
-
-/* " (most: NAME 12, NAME 3)": the probes whose arguments could not be read, as the kernel counted them. */
-static void name_unread(const struct session *s, char *text, size_t size)
-{
-	const struct recording_probe *p, *worst[NAMED] = { NULL };
-	size_t nr, n = 0;
-
-	p = session_probes(s, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		const struct recording_probe *next = &p[i];
-
-		for (size_t k = 0; k < NAMED && next && next->stats.read_failed; k++)
-			if (!worst[k] || worst[k]->stats.read_failed < next->stats.read_failed) {
-				const struct recording_probe *less = worst[k];
-
-				worst[k] = next;
-				next = less;
-			}
-	}
-	*text = '\0';
-	for (size_t k = 0; k < NAMED && worst[k] && n < size; k++)
-		n += snprintf(text + n, size - n, "%s%s %llu", k ? ", " : " (most: ", worst[k]->name,
-			      (unsigned long long)worst[k]->stats.read_failed);
-	if (n && n < size)
-		snprintf(text + n, size - n, ")");
-}
 
 static int print_oddities(const struct session *s)
 {
 	static const char *const titles[] = { ">", "" };
 	const struct session_counts *c = session_get_counts(s);
 	struct table *t = table_new(titles, COUNT(titles));
-	char where[256];
 	size_t shown = 0;
 
 	for (size_t i = 0; i < COUNT(oddities); i++) {
@@ -167,11 +138,8 @@ static int print_oddities(const struct session *s)
 
 		if (!v)
 			continue;
-		*where = '\0';
-		if (oddities[i].offset == offsetof(struct session_counts, read_failed))
-			name_unread(s, where, sizeof(where));
 		table_count(t, v);
-		table_format(t, "%s%s", v == 1 ? oddities[i].one : oddities[i].text, where);
+		table_text(t, v == 1 ? oddities[i].one : oddities[i].text);
 		shown++;
 	}
 	if (shown)
@@ -275,5 +243,5 @@ static int print_modules(const struct session *s)
 int report_tables(const struct session *s, const struct report_stats *r)
 {
 	return report_sums(s, r) ?: print_slowest(s, r) ?: print_timelines(s, r) ?: print_processes(s, r) ?: print_oddities(s) ?:
-	       print_losses(s, r) ?: print_refused(s) ?: print_notes(s) ?: print_modules(s);
+	       report_unread(s) ?: print_losses(s, r) ?: print_refused(s) ?: print_notes(s) ?: print_modules(s);
 }

@@ -6,6 +6,8 @@
 #include "calibrate/run.h"
 #include "calibrate/selectors.h"
 
+#define TRIES 3	/* pages that the browser has for itself match rules, too, and what they do meanwhile spoils the count */
+
 static int attach(void *arg, const uint64_t *offsets, size_t nr, snoop_fn fn, void *fn_arg, struct snoop **ret)
 {
 	struct run *r = arg;
@@ -40,14 +42,15 @@ int rules_find(struct run *r)
 
 	for (size_t i = 0; i < list->nr && r->kind->pipe; i++) {
 		struct site *site = &list->sites[i];
-		int rc;
+		int rc = -ENOENT;
 
 		if (!site->probe->near || site->source)
 			continue;
 		run_say(r, "showing style rules");
 		if (!drive_blank(r))
 			break;
-		rc = selectors_find(&b, site->probe, site, &r->rules);
+		for (int n = 0; n < TRIES && rc == -ENOENT; n++)
+			rc = selectors_find(&b, site->probe, site, &r->rules);
 		if (rc) {
 			r->rules.nr_args = 0;
 			if (!r->failed)

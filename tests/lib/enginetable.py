@@ -16,7 +16,7 @@ def note(engine, event_type, recorded=None, reported=None, checks=(), reason="")
     """One cell. recorded: calls in the recording; reported: the number that the browser itself reported in the same run
     (its trace, its markers), or that the page implies. Where one of the numbers can't be had, reason says why in a few
     words. checks: what was compared beside the number, of ALLOWED: {"URL": True (right) or False (wrong), "area": "why it
-    can't be had, in a few words"}; a list names those that were right. Several tests may note the same cell, each what it
+    can't be had, in a few words", "selector": ["of which calls it can't be had; right of the others"]}; a list names those that were right. Several tests may note the same cell, each what it
     compared. Printed as a TAP comment, so that a test needs nothing but its output."""
     if event_type not in TYPES or engine not in ENGINES:
         raise ValueError("no such cell: %s, %s" % (engine, event_type))
@@ -24,15 +24,19 @@ def note(engine, event_type, recorded=None, reported=None, checks=(), reason="")
         raise ValueError("a cell without a number needs a reason: %s, %s" % (engine, event_type))
     checks = dict(checks) if isinstance(checks, dict) else dict.fromkeys(checks, True)
     for check, result in checks.items():
-        if check not in ALLOWED or result == "" or not isinstance(result, (bool, str)):
+        said = result[0] if isinstance(result, list) and len(result) == 1 else result
+        if check not in ALLOWED or said == "" or not isinstance(said, (bool, str)):
             raise ValueError("no such check: %s: %r" % (check, result))
     print(MARK + json.dumps({"engine": engine, "type": event_type, "recorded": recorded, "reported": reported,
                              "checks": checks, "reason": reason}), flush=True)
 
 
 def stronger(a, b):
-    """Of two results of one check: what was wrong once stays wrong, and what one test compared needs no other's excuse."""
-    return next((r for r in (False, True) if a is r or b is r), a)
+    """Of two results of one check: what was wrong once stays wrong, then what is right of some calls only, and what one test
+    compared needs no other's excuse."""
+    if a is False or b is False:
+        return False
+    return next((r for r in (a, b) if isinstance(r, list)), True if a is True or b is True else a)
 
 
 class Table:
@@ -93,6 +97,8 @@ class Table:
             result = checks.get(check)
             if isinstance(result, str):
                 return "no %s %s" % (check, number(result))
+            if isinstance(result, list):
+                return "%s %s" % (check, number(result[0]))
             return {True: check, False: check + " WRONG", None: check + "?"}[result]
 
         def cell(engine, event_type):

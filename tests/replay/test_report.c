@@ -142,7 +142,7 @@ static void test_text(void **state)
 	r.probes[mark].stats.calls = 1234;
 	text = run(&r, "-n 2", &code);
 	assert_int_equal(code, 0);
-	expect_line(text, "4 events in 1 process; 3 of 3 probes were hit; 0 records lost");
+	expect_line(text, "4 events in 1 process; 3 of 3 attached probes were hit; 0 records lost");
 	expect_line(text, "type    hits  total ms  self ms  overhead ms  blocked ms  longest ms");
 	expect_line(text, "REFLOW     2    90.000   60.000        0.000       0.000     100.000");
 	expect_line(text, "LAYOUT     2    53.000   33.000        0.000      10.000      60.000");
@@ -153,6 +153,30 @@ static void test_text(void **state)
 	expect_line(text, "00ff      /opt/b/browser");
 	assert_null(strstr(text, "Irregular"));
 	assert_null(strstr(text, "Lost"));
+	free(text);
+}
+
+/* What each column means stands below, ± only where there is one. */
+static void test_columns(void **state)
+{
+	static const char meaning[] = "± is how far total may be off, since costs vary: for each call in it, half the distance between "
+				      "the quartiles of";
+	struct replay r = some();
+	char *text;
+	int code;
+
+	(void)state;
+	fill(&r);
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	assert_null(strstr(text, "±"));
+	free(text);
+	r = some();
+	replay_cost(&r, 0, 1000, 2000, 500);
+	fill(&r);
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, meaning);
 	free(text);
 }
 
@@ -197,7 +221,7 @@ static void test_without_counters(void **state)
 	stream_aggregate(&r.stream, 1, REPLAY_BEGIN_NS + 30 * MS, REPLAY_BEGIN_NS + 40 * MS, reflow, 7, MS);
 	text = run(&r, "", &code);
 	assert_int_equal(code, 0);
-	expect_line(text, "1 event for 7 calls in 1 process; 3 of 3 probes were hit; 10 records LOST");
+	expect_line(text, "1 event for 7 calls in 1 process; 3 of 3 attached probes were hit; 10 records LOST");
 	expect_line(text, "Mark       2");
 	/* none of the calls that were summed up has a longest time */
 	expect_line(text, "REFLOW     7     1.000    1.000        0.000       0.000");
@@ -207,7 +231,7 @@ static void test_without_counters(void **state)
 
 	r = some();
 	text = run(&r, "", &code);
-	expect_line(text, "0 events in 1 process; 0 of 3 probes were hit; 0 records lost");
+	expect_line(text, "0 events in 1 process; 0 of 3 attached probes were hit; 0 records lost");
 	expect_line(text, "None of the probed functions was called: use the page while it is recorded.");
 	assert_non_null(strstr(text, "\nNo hits (not called, or inlined into all callers): "));
 	free(text);
@@ -268,7 +292,7 @@ static void test_empty(void **state)
 	(void)state;
 	text = run(&r, "--strict", &code);
 	assert_int_equal(code, 0);
-	expect_line(text, "0 events in 1 process; 0 of 0 probes were hit; 0 records lost");
+	expect_line(text, "0 events in 1 process; 0 of 0 attached probes were hit; 0 records lost");
 	free(text);
 	text = run(&r, "--json", &code);
 	j = json_loads(text, 0, NULL);
@@ -281,7 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_irregular),
 		cmocka_unit_test(test_without_counters),
 		cmocka_unit_test(test_json),

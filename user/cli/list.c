@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/jsonout.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/images.h"
 #include "cli/table.h"
@@ -17,6 +18,7 @@
 #include "target/site.h"
 
 #define MAX_URL 256
+#define NAMED 3		/* of the processes that we may not look into */
 
 static const char help[] =
 	"usage: framescope list [OPTION]…\n"
@@ -49,7 +51,7 @@ struct build {
 	uint64_t dev, inode;
 	const struct engine *engine;
 	char build_id[130];
-	size_t found, total;
+	size_t found, off, total;	/* probes: with a function here, those of them that are off by default, defined */
 	char why[256];		/* it could not be looked into */
 };
 
@@ -58,12 +60,27 @@ struct lists {
 	size_t nr;
 	struct build *builds;
 	size_t nr_builds;
-	size_t denied;		/* processes that we may not look into */
+	struct process *denied;	/* that we may not look into */
+	size_t nr_denied;
 	struct engine **engines;
 	size_t nr_engines;
 };
 
 /* --- who runs an engine --- */
+
+static int note_denied(struct lists *l, pid_t pid)
+{
+	struct process p, *more;
+
+	if (process_read(pid, &p))
+		return 0;	/* gone meanwhile */
+	more = realloc(l->denied, (l->nr_denied + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->denied = more;
+	l->denied[l->nr_denied++] = p;
+	return 0;
+}
 
 /* Fills in the main module of the first engine that claims one; 0 if there is none. */
 static int find_module(struct lists *l, pid_t pid, struct runner *r)
@@ -90,7 +107,7 @@ static int find_module(struct lists *l, pid_t pid, struct runner *r)
 	}
 	modules_free(&modules);
 	if (rc == -EACCES || rc == -EPERM)
-		l->denied++;
+		return note_denied(l, pid) ?: found;
 	return found;
 }
 
@@ -168,10 +185,7 @@ static void look_into(struct build *b, const struct runner *r, bool quick)
 	if (!quick && sites_find(image, r->engine, &so, &sites, &err)) {
 		snprintf(b->why, sizeof(b->why), "%.*s", (int)sizeof(b->why) - 1, err.text);
 	} else if (!quick) {
-		/* a probe counts once, whatever number of candidates or clones it has */
-		for (size_t i = 0; i < sites.nr; i++)
-			b->found += sites.sites[i].source && (!i || sites.sites[i].probe != sites.sites[i - 1].probe ||
-							      !sites.sites[i - 1].source);
+		sites_count(&sites, &b->found, &b->off);
 		b->total = r->engine->nr_probes;
 		sites_free(&sites);
 	}
@@ -236,6 +250,7 @@ static void show_json(struct lists *l, const struct list_options *opt, struct js
 		jsonout_text(j, "page", page[0] ? page : NULL);
 		if (b->total) {
 			jsonout_u64(j, "probes_found", b->found);
+			jsonout_u64(j, "probes_off", b->off);
 			jsonout_u64(j, "probes_defined", b->total);
 		}
 		if (b->why[0])
@@ -253,8 +268,32 @@ static void show_json(struct lists *l, const struct list_options *opt, struct js
 		jsonout_close(j);
 	}
 	jsonout_close(j);
-	jsonout_u64(j, "unreadable_processes", l->denied);
+	jsonout_u64(j, "unreadable_processes", l->nr_denied);
+	jsonout_array(j, "unreadable");
+	for (size_t i = 0; i < l->nr_denied; i++) {
+		jsonout_object(j, NULL);
+		jsonout_u64(j, "pid", l->denied[i].pid);
+		jsonout_text(j, "name", l->denied[i].name);
+		jsonout_close(j);
+	}
 	jsonout_close(j);
+	jsonout_close(j);
+}
+
+/* Whom we may not look into, and why. */
+static void show_denied(const struct lists *l)
+{
+	char name[sizeof(l->denied->name) * TEXT_GROWTH];
+
+	printf("%zu process%s could not be looked into:", l->nr_denied, l->nr_denied > 1 ? "es" : "");
+	for (size_t i = 0; i < l->nr_denied && i < NAMED; i++) {
+		name[text_printable(l->denied[i].name, strlen(l->denied[i].name), name, sizeof(name) - 1)] = '\0';
+		printf("%s %d (%s)", i ? "," : "", l->denied[i].pid, name);
+	}
+	if (l->nr_denied > NAMED)
+		printf(" and %zu more", l->nr_denied - NAMED);
+	printf("; %s\n", geteuid() ? "run it with sudo to see those of other users" :
+	       "the kernel denies it, as where a process has a capability that we lack");
 }
 
 static void show_table(struct lists *l, const struct list_options *opt)
@@ -262,6 +301,7 @@ static void show_table(struct lists *l, const struct list_options *opt)
 	static const char *const titles[] = { ">pid", ">inner pid", "name", "engine", ">processes", "build-id", "probes", "page" };
 	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
 	char page[MAX_URL];
+	bool counted = false, off = false;
 	size_t shown = 0;
 
 	for (size_t i = 0; i < l->nr; i++) {
@@ -270,6 +310,8 @@ static void show_table(struct lists *l, const struct list_options *opt)
 
 		if (!b)
 			continue;
+		counted |= b->total > 0;
+		off |= b->off > 0;
 		page_of(&r->process, page);
 		table_format(t, "%d", r->process.pid);
 		if (r->process.inner_pid != r->process.pid)
@@ -281,7 +323,7 @@ static void show_table(struct lists *l, const struct list_options *opt)
 		table_count(t, r->followers);
 		table_text(t, b->build_id);
 		if (b->total)
-			table_format(t, "%zu of %zu", b->found, b->total);
+			table_format(t, b->off ? "%zu of %zu, %zu off" : "%zu of %zu", b->found, b->total, b->off);
 		else
 			table_text(t, b->why);
 		table_text(t, page);
@@ -290,9 +332,11 @@ static void show_table(struct lists *l, const struct list_options *opt)
 	table_finish(t, stdout, shown);
 	if (!shown)
 		printf("no process runs one of the %zu known engines\n", l->nr_engines);
-	if (l->denied)
-		printf("%zu process%s could not be looked into%s\n", l->denied, l->denied > 1 ? "es" : "",
-		       geteuid() ? "; run it with sudo to see those of other users" : "");
+	if (counted)
+		printf("Probes: those with a function in this build, of those that the engine's definition has%s.\n",
+		       off ? "; those that are off\nare attached only where --probe names them" : "");
+	if (l->nr_denied)
+		show_denied(l);
 }
 
 /* As many as fit, and how many more there are. */
@@ -384,6 +428,7 @@ static int run(const struct list_options *opt)
 		free(l.r[i].module.path);
 	free(l.r);
 	free(l.builds);
+	free(l.denied);
 	engines_free(l.engines, l.nr_engines);
 	return rc ? command_fail(&err) : 0;
 }

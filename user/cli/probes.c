@@ -159,7 +159,7 @@ static void print_sites(const struct found *f)
 	table_finish(t, stdout, shown);
 }
 
-static size_t print_reasons(const struct found_list *l, size_t i)
+static void print_reasons(const struct found_list *l, size_t i)
 {
 	static const char *const titles[] = { "not found", "event", "why" };
 	struct table *t = table_new(titles, sizeof(titles) / sizeof(titles[0]));
@@ -176,12 +176,38 @@ static size_t print_reasons(const struct found_list *l, size_t i)
 		shown++;
 	}
 	table_finish(t, stdout, shown);
-	return shown;
+}
+
+/* The vocabulary of list, record and report: defined, found in this build, off unless asked for. */
+static void print_counts(const struct found_list *l, size_t functions)
+{
+	size_t defined = 0, found = 0, off = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct engine *e = l->f[i].engine;
+		bool seen = false;
+
+		for (size_t k = 0; k < i; k++)
+			seen |= l->f[k].engine == e;
+		for (size_t k = 0; !seen && k < e->nr_probes; k++) {
+			bool here = found_anywhere(l, &e->probes[k]);
+
+			defined++;
+			found += here;
+			off += here && e->probes[k].off;
+		}
+	}
+	printf("%zu of %zu defined probes found", found, defined);
+	if (functions != found)
+		printf(", at %zu functions", functions);
+	if (off)
+		printf("; %zu of them %s off: attached only where --probe names %s", off, off == 1 ? "is" : "are", off == 1 ? "it" : "them");
+	putchar('\n');
 }
 
 static void print_table(const struct found_list *l)
 {
-	size_t found = 0, refused = 0;
+	size_t found = 0;
 	char title[512];
 
 	for (size_t i = 0; i < l->nr; i++) {
@@ -196,10 +222,10 @@ static void print_table(const struct found_list *l)
 			 f->image->build_id[0] ? f->image->build_id : "none", f->sites.from_cache ? ", from the cache" : "");
 		table_heading(stdout, title);
 		print_sites(f);
-		refused += print_reasons(l, i);
+		print_reasons(l, i);
 		found += here;
 	}
-	printf("%zu found, %zu not\n", found, refused);
+	print_counts(l, found);
 }
 
 /* --- as JSON --- */

@@ -121,7 +121,7 @@ static uint64_t print_summary(const struct capture *c, const struct record_optio
 		fprintf(stderr, "framescope: %u probes were switched off to keep within the budget; the recording says which and "
 			"when\n", status.switched_off);
 	if (idle)
-		fprintf(stderr, "framescope: %zu of %zu probes had no hits%s\n", idle, attached,
+		fprintf(stderr, "framescope: %zu of %zu attached probes had no hits%s\n", idle, attached,
 			o->format ? "" : "; framescope report lists them");
 	return lost;
 }

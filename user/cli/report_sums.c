@@ -70,6 +70,9 @@ static void explain_columns(const struct recording_info *info, const struct repo
 	       "clock on the wall.\n",
 	       knows_overhead(info) ? " and without what measuring cost" :
 	       "; what measuring cost was not measured and is in them");
+	if (r->all.uncertainty_ns)
+		printf("± is how far total may be off, since costs vary: for each call in it, half the distance between the quartiles of\n"
+		       "what calls have cost in calibration.\n");
 	for (uint32_t i = 0; i < info->nr_metrics; i++) {
 		char name[256];
 

@@ -115,7 +115,7 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 	print_number(" in ", busy, "process", "");
 	if (busy != nr_processes)
 		printf(" of %zu", nr_processes);
-	printf("; %u of %zu probes were hit", r->hit, nr_probes - r->refused);
+	printf("; %u of %zu attached probes were hit", r->hit, nr_probes - r->refused);
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
 	if (*session_incomplete(s, missing, sizeof(missing)))
 		printf("! The recording is not complete: %s.\n", missing);

@@ -52,6 +52,8 @@ struct site_options {
 int sites_find(struct image *image, const struct engine *engine, const struct site_options *opt,
 	       struct site_list *ret, struct error *err);
 void sites_free(struct site_list *list);
+/* How many probes have a function there, whatever number of candidates or clones each has, and how many of those are off. */
+void sites_count(const struct site_list *list, size_t *ret_found, size_t *ret_off);
 
 /* What was calibrated replaces the definition's arguments of the same fields. Its others and its constants stay. */
 void site_replace_args(struct site *site, const struct arg_spec *args, size_t nr);

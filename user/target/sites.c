@@ -20,6 +20,19 @@ const char *cost_class_name(enum cost_class c)
 	return c < sizeof(names) / sizeof(names[0]) ? names[c] : "?";
 }
 
+void sites_count(const struct site_list *list, size_t *ret_found, size_t *ret_off)
+{
+	*ret_found = *ret_off = 0;
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct site *s = &list->sites[i];
+
+		if (!s->source || (i && s[-1].probe == s->probe && s[-1].source))
+			continue;
+		++*ret_found;
+		*ret_off += s->probe->off;
+	}
+}
+
 void sites_free(struct site_list *list)
 {
 	free(list->sites);

@@ -100,6 +100,21 @@ def check_timer(tap, out, base, env):
     tap.ok(page == {1}, "which comes first, before what the browser shows of its own", page)
 
 
+def check_fragments(tap, out, base, env):
+    """The parser of a fragment loads nothing that has a URL: its document has one."""
+    url = base + "fragments.html"
+    with chromium.Chromium() as browser:
+        code, messages = pagerun.record(browser, out, url, lambda: browser.wait_for_title("parsed"), env=env)
+    rows = calibrated.events(out)
+    pids = {r["pid"] for r in rows if r.get("url") == url}
+    urls = collections.Counter(r.get("url") for r in rows if r["pid"] in pids and r["type"] == "DOCUMENT_PARSING" and r["frame"])
+    tap.ok(code == 0 and urls[url] > 20 and not set(urls) - {url, "about:blank"}, "fragments have the URL of their document", urls)
+    # an event without one shows its frame's
+    report = json.loads(subprocess.run([FRAMESCOPE, "report", "--json", out], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    unread = [p["kernel"]["unread"] for p in report["probes"] if p["name"] == "HTMLDocumentParser::PumpTokenizer"]
+    tap.ok(len(unread) == 1 and unread[0].get("url", 0) < 20, "and it was read", unread)
+
+
 def main():
     tap = Tap()
     if not tap.ready("calibrate", chromium.installed(), "no Chromium is installed"):
@@ -148,6 +163,7 @@ def main():
         calibrated.check_urls(tap, rows, base, "V8ScriptRunner::CompileAndRunScript")
         calibrated.check_frames(tap, rows, base)
         check_timer(tap, os.path.join(folders.work, "timer.fscope"), base, env)
+        check_fragments(tap, os.path.join(folders.work, "fragments.fscope"), base, env)
         told = check_told(tap, rows, size)
         for kind in list(calibrated.WANTED) + ["SCRIPT_COMPILATION", "SCRIPT_THREAD_EVALUATION", "REFLOW", "LAYOUT", "PAINT"]:
             if any(r["type"] == kind and r.get("url") == base + "index.html" for r in rows):

@@ -11,10 +11,17 @@ struct unread {
 	enum arg_field field;
 };
 
-static const char *consequence(enum arg_field field)
+/* What is parsed takes the URL of its frame's document, if it has none of its own (inherit.c). */
+static const char *without_url(int type)
+{
+	return type == EVENT_DOCUMENT_PARSING || type == EVENT_CSS_PARSING ?
+	       "these calls show the URL of their frame's document, if they have a frame" : "these calls show no URL";
+}
+
+static const char *consequence(int type, enum arg_field field)
 {
 	switch (field) {
-	case FIELD_URL: return "these calls show no URL";
+	case FIELD_URL: return without_url(type);
 	case FIELD_SELECTOR: return "these calls show no selector";
 	case FIELD_EVENT_NAME: return "these calls show no event name";
 	case FIELD_LABEL: return "these calls show no text";
@@ -76,14 +83,15 @@ int report_unread(const struct session *s)
 		table_count(t, all[i].probe->stats.calls);
 		table_text(t, words_name(arg_field_words, all[i].field));
 		table_text(t, all[i].probe->name);
-		table_text(t, consequence(all[i].field));
+		table_text(t, consequence(all[i].probe->type, all[i].field));
 	}
 	free(all);
 	if (nr)
 		table_heading(stdout, "Arguments that could not be read");
 	rc = table_finish(t, stdout, nr);
 	if (nr)
-		printf("The way to an argument ends where an object that it leads through doesn't exist, as for a document that no\n"
-		       "frame shows. Where all calls of a probe lack one, the definition may not fit this build.\n");
+		printf("The way to an argument ends where an object that it leads through doesn't exist: of a document that no frame\n"
+		       "shows, or a sheet of the browser's own. Where many calls of a probe all lack one, the definition may not fit\n"
+		       "this build.\n");
 	return rc;
 }

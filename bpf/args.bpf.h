@@ -7,120 +7,8 @@
 #define FRAMESCOPE_ARGS_BPF_H
 
 #include "regs.bpf.h"
+#include "steps.bpf.h"
 #include "text.bpf.h"
-
-struct arg_walk {
-	struct thread *t;
-	struct probe_spec *spec;
-	struct arg_ctx a;
-};
-
-/*
- * A compressed pointer: 32 bits, sign-extended, shifted, and masked by the cage's base, a global of the module. Once a
- * process has set it, it stays, and a read may cost the target 150 ns.
- */
-static __always_inline bool read_caged(struct thread *t, struct arg_ctx *a, __u64 addr, __u8 shift, __u64 *p)
-{
-	__u64 at = a->load_base + a->cage, base = t->cage_base;
-	__s32 v = 0;
-
-	if (!a->cage || !read_small(t, a, &v, sizeof(v), addr))
-		return false;
-	if (unlikely(!base || t->cage_at != at)) {
-		if (!read_small(t, a, &base, sizeof(base), at))
-			return false;
-		t->cage_at = at;
-		t->cage_base = base;
-	}
-	*p = v ? ((__u64)(__s64)v << (shift & 7)) & base : 0;
-	return true;
-}
-
-static __always_inline bool run_step(struct thread *t, struct arg_ctx *a, const struct arg_step *s, __u64 *p)
-{
-	__u8 op = s->op == STEP_GUARD ? s->pad[0] : s->op;
-	__s64 off = s->off;
-	__u64 v = 0;
-	bool ok = true;
-
-	switch (op) {
-	case STEP_ADD:
-		*p += off;
-		return true;
-	case STEP_AND:
-		*p &= off;
-		return true;
-	case STEP_SHR:
-		*p >>= off & 63;
-		return true;
-	case STEP_NONZERO:
-		a->absent = !*p;
-		return *p;
-	case STEP_MASK_TEST:
-		a->absent = !(*p & off);
-		return *p & off;
-	case STEP_NEG:
-		*p = -*p;
-		return true;
-	case STEP_CAGE:
-		return read_caged(t, a, *p + off, s->pad[0] ? s->pad[0] : 3, p);
-	case STEP_LOAD64:
-		ok = read_small(t, a, &v, 8, *p + off);
-		break;
-	case STEP_LOADU32:
-		ok = read_small(t, a, &v, 4, *p + off);
-		break;
-	case STEP_LOADS32:
-		ok = read_small(t, a, &v, 4, *p + off);
-		v = (__s64)(__s32)v;
-		break;
-	case STEP_LOADU16:
-		ok = read_small(t, a, &v, 2, *p + off);
-		break;
-	case STEP_LOADS16:
-		ok = read_small(t, a, &v, 2, *p + off);
-		v = (__s64)(__s16)v;
-		break;
-	case STEP_LOADU8:
-		ok = read_small(t, a, &v, 1, *p + off);
-		break;
-	default:
-		return false;
-	}
-	if (s->op == STEP_GUARD) {
-		a->absent = ok && (v == s->pad[1]) == !!s->pad[2];
-		return ok && !a->absent;
-	}
-	*p = v;
-	return ok;
-}
-
-/* 0: absent. a->value becomes the value at the end of the steps. */
-__noinline int run_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec, __u32 len_steps)
-{
-	__u32 nr, reg;
-	__u64 v, *p = &v;
-
-	if (!t || !a || !spec)
-		return 0;
-	nr = len_steps ? spec->nr_len_steps : spec->nr_steps;
-	reg = len_steps ? spec->len_reg : spec->reg;
-	if (reg >= NR_REGS)
-		return 0;
-	v = t->regs[reg];
-	for (__u32 i = 0; i < RECORD_MAX_STEPS; i++) {
-		if (i >= nr)
-			break;
-		if (len_steps) {
-			if (i >= 4 || !run_step(t, a, &spec->len_steps[i], p))
-				return 0;
-		} else if (!run_step(t, a, &spec->steps[i], p)) {
-			return 0;
-		}
-	}
-	a->value = v;
-	return 1;
-}
 
 #include "v8.bpf.h"
 #include "selector.bpf.h"
@@ -137,7 +25,8 @@ static __always_inline bool read_pair(struct thread *t, struct arg_ctx *a, __u64
 	return true;
 }
 
-__noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+/* The text that a->value leads to. */
+__noinline int read_text(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
 {
 	__u64 p, data, len;
 
@@ -145,24 +34,15 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 		return 0;
 	a->field = spec->field;
 	a->max_bytes = spec->max_bytes;
-	if (spec->kind == KIND_CONST) {
-		arg_put_int(t, a, spec->field, spec->aux);
-		return 1;
-	}
-	if (!run_steps(t, a, spec, 0))
-		return 0;
 	p = a->value;
 	switch (spec->kind) {
-	case KIND_INT:
-		arg_put_int(t, a, spec->field, p);
-		return 1;
 	case KIND_CSTR:
 		return arg_cstr(t, a, p);
 	case KIND_CSTR16:
 		return arg_cstr16(t, a, p);
 	case KIND_PTR_LEN8:
 	case KIND_PTR_LEN16:
-		if (!run_steps(t, a, spec, 1))
+		if (!run_len_steps(t, a, spec))
 			return 0;
 		return arg_text(t, a, p, a->value, spec->kind == KIND_PTR_LEN8 ? ENC_UTF8 : ENC_UTF16);
 	case KIND_STD_STRING:
@@ -180,7 +60,7 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 	case KIND_V8_STRING:
 		return arg_v8(t, a, p);
 	case KIND_BLINK_SELECTOR:
-		if (!run_steps(t, a, spec, 1))
+		if (!run_len_steps(t, a, spec))
 			return 0;
 		return arg_selector(t, a, p + SELECTOR_BYTES * (__u32)a->value, spec->aux);
 	case KIND_LIBCSS_SELECTOR:
@@ -189,26 +69,41 @@ __noinline int read_arg(struct thread *t, struct arg_ctx *a, const struct arg_sp
 	return 0;
 }
 
-static long args_step(__u64 i, struct arg_walk *w)
+/* Before the first argument of a call to this probe's function. */
+static __always_inline void args_begin(struct pt_regs *ctx, struct thread *t, struct arg_ctx *a, struct probe_spec *spec)
 {
-	const struct arg_spec *spec;
-	__u64 bit;
+	__u64 load_base = PT_REGS_IP(ctx) - spec->vaddr;
 
-	if (i >= RECORD_MAX_ARGS || i >= w->spec->nr_args)
-		return 1;
-	spec = &w->spec->args[i];
-	bit = 1ULL << (spec->field & 63);
-	if (w->a.have & bit)
-		return 0;
-	w->a.retried = false;
-	w->a.absent = false;
-	if (read_arg(w->t, &w->a, spec)) {
-		w->a.have |= bit;
-		w->a.faulted += w->a.retried;
-	} else if (!w->a.absent) {
-		w->a.missed |= bit;
+	a->cage = spec->cage ? load_base + spec->cage : 0;
+	regs_copy(t->regs, ctx, load_base);
+}
+
+static __always_inline bool read_arg(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	if (spec->kind == KIND_CONST)
+		a->value = spec->aux;
+	else if (!run_steps(t, a, spec))
+		return false;
+	if (spec->kind != KIND_CONST && spec->kind != KIND_INT)
+		return read_text(t, a, spec);
+	arg_put_int(t, a, spec->field, a->value);
+	return true;
+}
+
+static __always_inline void read_field(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	__u64 bit = 1ULL << (spec->field & 63);
+
+	if (a->have & bit)
+		return;
+	a->retried = false;
+	a->absent = false;
+	if (read_arg(t, a, spec)) {
+		a->have |= bit;
+		a->faulted += a->retried;
+	} else if (!a->absent) {
+		a->missed |= bit;
 	}
-	return 0;
 }
 
 #define SHORT_BYTES 32	/* most texts end within */

@@ -10,9 +10,9 @@
  * Another thread may unmap the page in the meantime, and the program may be preempted for long: page and tables may be
  * anybody's by then, and even be back again at the end. But before the kernel frees either, it takes it out of the tables
  * and then counts a flush of the processors' copies of them (inc_mm_tlb_gen() of arch/x86/include/asm/tlbflush.h). What
- * lies between two loads of the same count is thus the process's; x86 keeps loads in order, and so does clang around the
- * cast, a call to it. Tables that were freed in between may name any place: none outside of memory is loaded from, where
- * there may be devices.
+ * lies between two loads of the same count is thus the process's, and a page that was found stays where it is until that
+ * count changes; x86 keeps loads in order, and so does clang around the cast, a call to it. Tables that were freed in
+ * between may name any place: none outside of memory is loaded from, where there may be devices.
  */
 #ifndef FRAMESCOPE_DIRECT_BPF_H
 #define FRAMESCOPE_DIRECT_BPF_H
@@ -97,19 +97,64 @@ static __always_inline __u64 tables_of(struct task_struct *task)
 	return mm ? KERNEL_WORD(&mm->pgd, r15) : 0;
 }
 
+/* What is known of another process, that of the slot's last thread or of this one before it called execve(). */
+static __noinline void forget_pages(struct thread *t, __u64 process)
+{
+	for (__u32 i = 0; i < KNOWN_PAGES; i++)
+		t->pages[i].flushed = 0;
+	t->process = process;
+}
+
 /* Before a call's arguments are read. */
 static __always_inline void direct_begin(struct thread *t, struct task_struct *task)
 {
 	struct mm_struct *mm = can_walk ? task->mm : NULL;
 
+	t->tables = 0;
+	if (!mm)
+		return;
 	t->tables = tables_of(task);
-	t->flushes = mm ? (__u64)&mm->context.tlb_gen : 0;
+	t->flushes = (__u64)&mm->context.tlb_gen;
+	t->flushed = KERNEL_WORD(t->flushes, r15);
+	if (unlikely(t->process != mm->context.ctx_id))
+		forget_pages(t, mm->context.ctx_id);
 }
 
-/* How often translations of the thread's process have been flushed. */
-static __always_inline __u64 flushes(struct thread *t)
+/* Is all that was read since direct_begin() the process's? Not if translations have been flushed since. */
+static __always_inline bool still_there(struct thread *t)
 {
-	return can_walk ? KERNEL_WORD(t->flushes, r15) : 0;
+	return can_walk && KERNEL_WORD(t->flushes, r15) == t->flushed;
+}
+
+/* direct_address(), remembered for as long as no translation is flushed. */
+__noinline __u64 find_page(struct thread *t, __u64 addr)
+{
+	struct known_page *k;
+	__u64 at;
+
+	if (!t)
+		return 0;
+	at = direct_address(t->tables, addr);
+	if (!at || !still_there(t))
+		return 0;
+	k = &t->pages[addr / PAGE_BYTES % KNOWN_PAGES];
+	k->page = addr / PAGE_BYTES;
+	k->at = at & ~(PAGE_BYTES - 1ull);
+	k->flushed = t->flushed;
+	return at;
+}
+
+/* Where the kernel has the byte at `addr` of the thread's process, or 0. */
+static __always_inline __u64 direct_place(struct thread *t, __u64 addr)
+{
+	struct known_page *k = &t->pages[addr / PAGE_BYTES % KNOWN_PAGES];
+
+	/* where it can't be, the verifier must not even see a load from there */
+	if (!can_walk || !t->tables)
+		return 0;
+	if (likely(k->page == addr / PAGE_BYTES && k->flushed == t->flushed))
+		return k->at + addr % PAGE_BYTES;
+	return find_page(t, addr);
 }
 #else
 #define KERNEL_WORD(at, n) 0ull
@@ -129,7 +174,12 @@ static __always_inline void direct_begin(struct thread *t, struct task_struct *t
 	t->tables = 0;
 }
 
-static __always_inline __u64 flushes(struct thread *t)
+static __always_inline bool still_there(struct thread *t)
+{
+	return false;
+}
+
+static __always_inline __u64 direct_place(struct thread *t, __u64 addr)
 {
 	return 0;
 }
@@ -141,25 +191,32 @@ static __always_inline bool in_one_page(__u64 addr, __u32 n)
 	return (addr & (PAGE_BYTES - 1)) <= PAGE_BYTES - n;
 }
 
-/* Three words at `addr` into t->words, also where fewer are wanted: together they are hardly ever zero. 0: not to be had so. */
+struct words { __u64 w[3]; };
+
+/* Three words at `addr`, also where fewer are wanted: together they are hardly ever zero. False: not to be had so. */
+static __always_inline bool words_at(struct thread *t, __u64 addr, struct words *w)
+{
+	__u64 at;
+
+	if (!in_one_page(addr, sizeof(*w)))
+		return false;
+	at = direct_place(t, addr);
+	if (!at)
+		return false;
+	w->w[0] = KERNEL_WORD(at, r15);
+	w->w[1] = KERNEL_WORD(at, r14);
+	w->w[2] = KERNEL_WORD(at, r13);
+	return w->w[0] | w->w[1] | w->w[2] && still_there(t);
+}
+
+/* The same into t->words. */
 __noinline int direct_words(struct thread *t, __u64 addr)
 {
-	__u64 at, w0, w1, w2, before;
+	struct words w;
 
-	if (!t || !in_one_page(addr, sizeof(t->words)))
+	if (!t || !words_at(t, addr, &w))
 		return 0;
-	before = flushes(t);
-	at = direct_address(t->tables, addr);
-	if (!at)
-		return 0;
-	w0 = KERNEL_WORD(at, r15);
-	w1 = KERNEL_WORD(at, r14);
-	w2 = KERNEL_WORD(at, r13);
-	if (!(w0 | w1 | w2) || flushes(t) != before)
-		return 0;
-	t->words[0] = w0;
-	t->words[1] = w1;
-	t->words[2] = w2;
+	__builtin_memcpy(t->words, w.w, sizeof(w));
 	return 1;
 }
 

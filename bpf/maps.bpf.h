@@ -114,6 +114,16 @@ struct sums {
 	struct aggregate sum[SUMS];
 };
 
+#define KNOWN_PAGES 16
+
+/* Where the kernel itself has a page of the target's. */
+struct known_page {
+	__u64 page;		/* address / PAGE_BYTES */
+	__u64 at;
+	__u64 flushed;		/* true until the count of flushes is another; 0: none */
+	__u64 pad;
+};
+
 /*
  * A thread's state. Records are put together in buf and leave it in one piece, when it is full or the thread stops
  * running: a transaction with the ring costs as much as all the rest of a begin or end. Only the thread itself touches
@@ -138,8 +148,11 @@ struct thread {
 	__u64 cage_at, cage_base;	/* the pointer cage's base as last read, and where */
 	__u64 sums_below;	/* while they are sent: of which caller */
 	__u64 tables;		/* its process's page tables, while arguments are read; 0: not to be walked */
-	__u64 flushes;		/* and where the kernel counts how often processors were told of changes in them */
+	__u64 flushes;		/* and where the kernel counts how often processors were told of changes in them, */
+	__u64 flushed;		/* and what that count was when reading began */
+	__u64 process;		/* that pages are of, as the kernel numbers address spaces */
 	__u64 words[3];		/* of the target's memory, as last read */
+	struct known_page pages[KNOWN_PAGES];
 	__u64 regs[NR_REGS];	/* at the call whose arguments are being read: the stack, 512 bytes, has no room for them */
 	/* second halves of the V8 string being read, the next one first: kept here for the stack's sake, too */
 	__u64 v8_rest[V8_MAX_REST];

@@ -118,23 +118,24 @@ static __noinline int metrics_begin(struct thread *t, __u32 frame)
 static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 probe, __u32 at, __u32 *flags)
 {
 	struct probe_spec *spec = bpf_map_lookup_elem(&specs, &probe);
-	struct arg_walk w = { .t = t, .spec = spec };
+	struct arg_ctx a = { .at = at, .begin = at };
 
 	if (!spec)
 		return at;
-	w.a.at = w.a.begin = at;
-	w.a.cage = spec->cage;
-	w.a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
-	regs_copy(t->regs, ctx, w.a.load_base);
-	bpf_loop(RECORD_MAX_ARGS, args_step, &w, 0);
-	w.a.missed &= ~w.a.have;
-	if (unlikely(w.a.missed)) {
-		args_failed(probe, w.a.missed);
+	args_begin(ctx, t, &a, spec);
+	for (__u32 i = 0; i < RECORD_MAX_ARGS; i++) {
+		if (i >= spec->nr_args)
+			break;
+		read_field(t, &a, &spec->args[i]);
+	}
+	a.missed &= ~a.have;
+	if (unlikely(a.missed)) {
+		args_failed(probe, a.missed);
 		*flags |= REC_F_READ_FAILED;
 	}
-	if (unlikely(w.a.faulted))
-		COUNT(probe, faulted_in, w.a.faulted);
-	return w.a.at;
+	if (unlikely(a.faulted))
+		COUNT(probe, faulted_in, a.faulted);
+	return a.at;
 }
 
 /* The frame holds when: the stack has no room. */
@@ -333,11 +334,10 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 	if (cookie & COOKIE_KEY) {
 		key = arg_register(ctx, COOKIE_REG(cookie));
 	} else if (spec && spec->nr_args) {
-		struct arg_ctx a = { .cage = spec->cage };
+		struct arg_ctx a = {};
 
-		a.load_base = PT_REGS_IP(ctx) - spec->vaddr;
-		regs_copy(t->regs, ctx, a.load_base);
-		if (run_steps(t, &a, &spec->args[0], 0))
+		args_begin(ctx, t, &a, spec);
+		if (run_steps(t, &a, &spec->args[0]))
 			key = a.value;
 	}
 	i = aggregate_find(s, key, probe, parent_id);

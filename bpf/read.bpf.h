@@ -20,19 +20,18 @@
  * and by themselves; as static ones they would be verified anew for each state of the loop over the arguments.
  */
 struct arg_ctx {
-	__u64 load_base;
-	__u64 cage;
+	__u64 cage;	/* where the module has its pointer cage's base; 0: it has none */
 	__u64 value;	/* at the end of the steps */
 	__u64 have;	/* bits of the fields that were read: a second way to one is not taken */
 	__u64 missed;	/* and of those that could not be */
 	__u32 at;	/* offset in the thread's buffer of the next argument */
 	__u32 begin;	/* and of the first */
-	__u32 faulted;	/* arguments that were read after faulting their page in */
-	bool retried;
-	bool absent;	/* a condition in the steps says that there is none: not a failure */
 	__u16 max_bytes;	/* of the argument being read, and its field */
 	__u8 field;
-	__u8 pad[7];
+	__u8 faulted;	/* arguments that were read after faulting their page in */
+	bool retried;
+	bool absent;	/* a condition in the steps says that there is none: not a failure */
+	__u8 pad[2];
 };
 
 /* Faults the page in on kernels where the program may sleep. */
@@ -46,6 +45,16 @@ static __always_inline bool fault_in(struct arg_ctx *a, __u64 addr)
 	return true;
 }
 
+static __always_inline bool read_helped(struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
+{
+	if (likely(!bpf_probe_read_user(dst, n, (void *)addr)))
+		return true;
+	if (!sleepable || bpf_copy_from_user(dst, n, (void *)addr))
+		return false;
+	a->retried = true;
+	return true;
+}
+
 /* `n`: a constant; of more than sizeof(t->words) bytes only the kernel's helper knows. */
 static __always_inline bool read_small(struct thread *t, struct arg_ctx *a, void *dst, const __u32 n, __u64 addr)
 {
@@ -53,12 +62,7 @@ static __always_inline bool read_small(struct thread *t, struct arg_ctx *a, void
 		__builtin_memcpy(dst, t->words, n);
 		return true;
 	}
-	if (likely(!bpf_probe_read_user(dst, n, (void *)addr)))
-		return true;
-	if (!sleepable || bpf_copy_from_user(dst, n, (void *)addr))
-		return false;
-	a->retried = true;
-	return true;
+	return read_helped(a, dst, n, addr);
 }
 
 /*
@@ -116,13 +120,12 @@ static __always_inline __u32 first_zero(__u64 w)
 __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 {
 	__u32 room = PAGE_BYTES - (src & (PAGE_BYTES - 1)), n = max + 1, zero;
-	__u64 from, w, before;
+	__u64 from, w;
 	__u8 *dst;
 
 	if (!t)
 		return -1;
-	before = flushes(t);
-	from = direct_address(t->tables, src);
+	from = direct_place(t, src);
 	dst = DST(t, at + sizeof(struct rec_arg), ROOM_SMALL);
 	if (!from || !dst)
 		return -1;
@@ -141,7 +144,7 @@ __noinline int direct_str(struct thread *t, __u32 at, __u32 max, __u64 src)
 		n = i + zero;
 		break;
 	}
-	return flushes(t) == before ? n : -1;
+	return still_there(t) ? n : -1;
 }
 
 /* Up to `n` bytes up to a NUL, the NUL included: the bytes read, or negative. */
@@ -166,18 +169,36 @@ __noinline long read_str(struct thread *t, __u32 at, __u32 n, __u64 src)
 	return dst ? bpf_probe_read_user_str(dst, n, (void *)src) : -1;
 }
 
+/* A short text of `n` bytes, word by word: false where a word is zero, as all are of a place where nothing is. */
+static __always_inline bool copy_words(struct thread *t, __u32 at, __u32 n, __u64 from)
+{
+	__u8 *dst = DST(t, at, ROOM_SMALL);
+	__u64 w;
+
+	if (!dst)
+		return false;
+	for (__u32 i = 0; i <= ROOM_SMALL - 8; i += 8) {
+		if (i >= n)
+			break;
+		w = KERNEL_WORD(from + i, r15);
+		if (!w)
+			return false;
+		*(__u64 *)(dst + i) = w;
+	}
+	return n <= ROOM_SMALL - 8;
+}
+
 /* Exactly `n` bytes; 0 or negative. */
 __noinline long read_bytes(struct thread *t, __u32 at, __u32 n, __u64 src, bool may_sleep)
 {
-	__u64 from, before;
+	__u64 from;
 
 	if (!t)
 		return -1;
 	at += sizeof(struct rec_arg);
-	if (can_walk && !may_sleep && n <= PAGE_BYTES && in_one_page(src, n)) {
-		before = flushes(t);
-		from = direct_address(t->tables, src);
-		if (from && !read_sized(t, at, n, from, WAY_DIRECT) && flushes(t) == before)
+	if (can_walk && !may_sleep && n <= PAGE_BYTES - 8 && in_one_page(src, n + 7)) {
+		from = direct_place(t, src);
+		if (from && (copy_words(t, at, n, from) || !read_sized(t, at, n, from, WAY_DIRECT)) && still_there(t))
 			return 0;
 	}
 	return read_sized(t, at, n, src, may_sleep ? WAY_SLEEP : WAY_USER);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Goes the steps from a register to a value. Each return from a function costs tens of cycles on processors whose returns
+ * the kernel guards against speculation: what every step does is one piece of code, and what few do is behind a call.
+ */
+#ifndef FRAMESCOPE_STEPS_BPF_H
+#define FRAMESCOPE_STEPS_BPF_H
+
+#include "read.bpf.h"
+
+/* `n` bytes at `addr`, at most 8, into t->words[0], by the kernel's helpers. */
+__noinline int load_slowly(struct thread *t, struct arg_ctx *a, __u64 addr, __u32 n)
+{
+	bool ok;
+
+	if (!t || !a)
+		return 0;
+	t->words[0] = 0;
+	switch (n) {
+	case 8:
+		ok = read_helped(a, &t->words[0], 8, addr);
+		break;
+	case 4:
+		ok = read_helped(a, &t->words[0], 4, addr);
+		break;
+	case 2:
+		ok = read_helped(a, &t->words[0], 2, addr);
+		break;
+	default:
+		ok = read_helped(a, &t->words[0], 1, addr);
+	}
+	return ok;
+}
+
+/* The word at `addr`; of more than `n` bytes of it nothing is known. */
+static __always_inline bool load(struct thread *t, struct arg_ctx *a, __u64 addr, __u32 n, __u64 *v)
+{
+	struct words w;
+
+	if (can_walk && likely(words_at(t, addr, &w))) {
+		*v = w.w[0];
+		return true;
+	}
+	if (!load_slowly(t, a, addr, n))
+		return false;
+	*v = t->words[0];
+	return true;
+}
+
+/* The cage's base, a global of the module. Once a process has set it, it stays. */
+__noinline int find_cage(struct thread *t, struct arg_ctx *a)
+{
+	__u64 base = 0;
+
+	if (!t || !a || !a->cage || !read_small(t, a, &base, sizeof(base), a->cage))
+		return 0;
+	t->cage_at = a->cage;
+	t->cage_base = base;
+	return 1;
+}
+
+/* A compressed pointer: 32 bits, sign-extended, shifted, and masked by the cage's base. */
+static __always_inline bool uncage(struct thread *t, struct arg_ctx *a, __u64 v, __u8 shift, __u64 *p)
+{
+	if (!a->cage)
+		return false;
+	if (unlikely(!t->cage_base || t->cage_at != a->cage) && !find_cage(t, a))
+		return false;
+	*p = v ? (v << (shift & 7)) & t->cage_base : 0;
+	return true;
+}
+
+/* How many bytes a step loads; 0: none. */
+static __always_inline __u32 step_bytes(__u8 op)
+{
+	switch (op) {
+	case STEP_LOAD64:
+		return 8;
+	case STEP_CAGE:
+	case STEP_LOADU32:
+	case STEP_LOADS32:
+		return 4;
+	case STEP_LOADU16:
+	case STEP_LOADS16:
+		return 2;
+	case STEP_LOADU8:
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline bool run_step(struct thread *t, struct arg_ctx *a, const struct arg_step *s, __u64 *p)
+{
+	__u8 op = s->op == STEP_GUARD ? s->pad[0] : s->op;
+	__u32 n = step_bytes(op), left = 64 - 8 * n;
+	__s64 off = s->off;
+	__u64 v = 0;
+
+	if (n) {
+		if (!load(t, a, *p + off, n, &v))
+			return false;
+		v <<= left & 63;
+		if (op == STEP_CAGE || op == STEP_LOADS32 || op == STEP_LOADS16)
+			v = (__s64)v >> (left & 63);
+		else
+			v >>= left & 63;
+		if (s->op == STEP_CAGE)
+			return uncage(t, a, v, s->pad[0] ? s->pad[0] : 3, p);
+		if (s->op == STEP_GUARD) {
+			a->absent = (v == s->pad[1]) == !!s->pad[2];
+			return !a->absent;
+		}
+		*p = v;
+		return true;
+	}
+	switch (op) {
+	case STEP_ADD:
+		*p += off;
+		return true;
+	case STEP_AND:
+		*p &= off;
+		return true;
+	case STEP_SHR:
+		*p >>= off & 63;
+		return true;
+	case STEP_NONZERO:
+		a->absent = !*p;
+		return *p;
+	case STEP_MASK_TEST:
+		a->absent = !(*p & off);
+		return *p & off;
+	case STEP_NEG:
+		*p = -*p;
+		return true;
+	}
+	return false;
+}
+
+/* 0: absent. a->value becomes the value at the end of the steps. */
+__noinline int run_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	__u32 nr, reg;
+	__u64 v;
+
+	if (!t || !a || !spec)
+		return 0;
+	nr = spec->nr_steps;
+	reg = spec->reg;
+	if (reg >= NR_REGS)
+		return 0;
+	v = t->regs[reg];
+	for (__u32 i = 0; i < RECORD_MAX_STEPS; i++) {
+		if (i >= nr)
+			break;
+		if (!run_step(t, a, &spec->steps[i], &v))
+			return 0;
+	}
+	a->value = v;
+	return 1;
+}
+
+/* The same of the second chain. */
+__noinline int run_len_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	__u32 nr, reg;
+	__u64 v;
+
+	if (!t || !a || !spec)
+		return 0;
+	nr = spec->nr_len_steps;
+	reg = spec->len_reg;
+	if (reg >= NR_REGS)
+		return 0;
+	v = t->regs[reg];
+	for (__u32 i = 0; i < 4; i++) {
+		if (i >= nr)
+			break;
+		if (!run_step(t, a, &spec->len_steps[i], &v))
+			return 0;
+	}
+	a->value = v;
+	return 1;
+}
+
+#endif

@@ -227,6 +227,21 @@ static void foreign(void)
 	text(ring + PAGE);
 }
 
+/* The same place in what the process becomes by execve(), of which the thread keeps its number. */
+static void become(char *self, int left)
+{
+	char *p = mmap((void *)(1ull << 40), PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	char number[16];
+
+	snprintf(p, PAGE, "program with %d to come", left);
+	text(p);
+	text(p);
+	if (left > 0) {
+		snprintf(number, sizeof(number), "%d", left - 1);
+		execl(self, self, "become", number, NULL);
+	}
+}
+
 static char *moving_page;
 static volatile int stop;
 
@@ -285,6 +300,11 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
+	if (!strcmp(argv[1], "become") && argc > 2) {
+		become(argv[0], atoi(argv[2]));
+		say("done");
+		return !fgets(line, sizeof(line), stdin);
+	}
 	say("ready");
 	if (!fgets(line, sizeof(line), stdin))
 		return 1;
@@ -302,6 +322,8 @@ int main(int argc, char **argv)
 		passing();
 	else if (!strcmp(argv[1], "foreign"))
 		foreign();
+	else if (!strcmp(argv[1], "execve"))
+		become(argv[0], 5);
 	else if (!strcmp(argv[1], "disturbed") && argc > 2)
 		disturbed(atol(argv[2]), move);
 	else if (!strcmp(argv[1], "lent") && argc > 2)

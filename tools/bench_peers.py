@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The same function and string with other tools, each without loss where it can be had."""
-import os, shutil, signal, subprocess, time
-from benchlib import ROOT, WORK, Target, end, framescope, interleave
+"""The same function and string with other tools, each without loss where it can be had; and what the kernel itself takes:
+for an empty pair, which no tool with probes can be below, and for one that reads the times and the text and keeps nothing."""
+import os, re, shutil, signal, subprocess, time
+from benchlib import ROOT, WORK, Target, empty_pair, end, framescope, interleave
 
 TRACING = "/sys/kernel/tracing"
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -20,6 +21,15 @@ def installed(name):
 def attach_framescope(target):
     p, _ = framescope(target)
     return lambda: end(p)
+
+
+def attach_limit(*kinds):
+    def attach(target):
+        pair = next(filter(None, (empty_pair(target, kind) for kind in kinds)), None)
+        if not pair:
+            raise Missing("this kernel has no such probes")
+        return lambda: (pair.stdin.close(), pair.wait(60))
+    return attach
 
 
 def attach_bpftrace(target):
@@ -43,14 +53,20 @@ def attach_tracefs(target):
     events("r:fsb/end %s:%#x\n" % (target.path, target.offset()))
     write("buffer_size_kb", "16384")
     write("events/fsb/enable", "1")
-    reader = subprocess.Popen(["cat", TRACING + "/trace_pipe"], stdout=open(os.path.join(WORK, "trace.out"), "wb"))
+    cpus = [os.path.join(TRACING, "per_cpu", c) for c in sorted(os.listdir(TRACING + "/per_cpu"))]
+    # as trace-cmd does: whole pages, one reader for each CPU
+    readers = [subprocess.Popen(["cat", cpu + "/trace_pipe_raw"], stdout=open(os.path.join(WORK, "trace.out.%d" % i), "wb"))
+               for i, cpu in enumerate(cpus)]
 
     def stop():
         write("events/fsb/enable", "0")
-        reader.kill()
-        reader.wait()
+        stats = "".join(open(cpu + "/stats").read() for cpu in cpus)
+        for reader in readers:
+            reader.kill()
+            reader.wait()
         for name in ("begin", "end"):
             events("-:fsb/%s\n" % name)
+        return {"lost": sum(int(n) for n in re.findall(r"(?:overrun|dropped events): (\d+)", stats))}
 
     return stop
 
@@ -68,7 +84,11 @@ def attach_perf(target):
     return lambda: (p.send_signal(signal.SIGINT), p.wait(60), run("probe", "-q", "-d", "probe_bench_target:*"))
 
 
-ATTACH = {"framescope": attach_framescope, "bpftrace": attach_bpftrace, "perf": attach_perf, "tracefs": attach_tracefs}
+ATTACH = {"empty": attach_limit("session", "multi"), "least": attach_limit("least"),
+          "framescope": attach_framescope, "bpftrace": attach_bpftrace, "perf": attach_perf, "tracefs": attach_tracefs}
+
+
+LIMITS = ("empty", "least")
 
 
 def uftrace_target():
@@ -84,11 +104,11 @@ def uftrace_target():
 
 
 def peers(results, seconds):
-    found, running, stop = {}, {}, []
+    found, running, stop = {}, {}, {}
     for name, attach in ATTACH.items():
         target = Target("peer-" + name)
         try:
-            stop.append(attach(target))
+            stop[name] = attach(target)
             running[name] = target
         except Missing as reason:
             found[name] = str(reason)
@@ -98,12 +118,18 @@ def peers(results, seconds):
     except Missing as reason:
         found["uftrace"] = str(reason)
     interleave(list(running.values()), seconds)
-    for s in stop:
-        s()
+    said = {name: s() for name, s in stop.items()}
     for name, target in running.items():
         found[name] = target.figures()
+        if isinstance(said.get(name), dict):
+            found[name].update(said[name])
         target.close()
+    of = lambda name, other: round(found[name]["p10_ns"] / found[other]["p10_ns"], 3)
     for name in found:
-        if name != "framescope" and isinstance(found[name], dict):
-            results["ratio_to_" + name] = round(found["framescope"]["p10_ns"] / found[name]["p10_ns"], 3)
+        if name in ("framescope", *LIMITS) or not isinstance(found[name], dict):
+            continue
+        results["ratio_to_" + name] = of("framescope", name)
+        for limit in LIMITS:
+            if limit in running:
+                results["ratio_%s_to_%s" % (limit, name)] = of(limit, name)
     results["peers"] = found

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The limit of what any tool with probes on entry and return can reach: programs that do nothing, on the function at
- * ADDRESS of process PID, in the way of `kind` (session or multi). Says "ready", stays until its input ends.
- * usage: empty-pair session|multi|entry PID ADDRESS
+ * The limits of what any tool with probes on entry and return can reach, on the function at ADDRESS of process PID: programs
+ * that do nothing, in one of two ways (session or multi), or (least) a session's that does the least of what records a call
+ * with a text: it reads both times and, at entry, the text, and keeps nothing. Says "ready", stays until its input ends.
+ * usage: empty-pair session|multi|least PID ADDRESS
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <unistd.h>
 #include "target/maps.h"
 #include "target/modules.h"
@@ -37,12 +40,41 @@ static int find(void *arg, const struct map_entry *m)
 	return 1;
 }
 
-static int load(int attach_type)
+#if defined(__x86_64__)
+#define ARG0 offsetof(struct user_regs_struct, rdi)
+#define IP offsetof(struct user_regs_struct, rip)
+#else
+#define ARG0 offsetof(struct user_regs_struct, regs)
+#define IP offsetof(struct user_regs_struct, pc)
+#endif
+#define TEXT 32	/* bytes; on the stack */
+#define CALL(helper) { .code = BPF_JMP | BPF_CALL, .imm = (helper) }
+#define MOVE(to, from) { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
+#define LOAD(to, from, at) { .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = (to), .src_reg = (from), .off = (at) }
+#define RETURN_0 { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT }
+
+static const struct bpf_insn empty[] = { RETURN_0 };
+
+static const struct bpf_insn least[] = {
+	LOAD(BPF_REG_6, BPF_REG_1, IP),
+	LOAD(BPF_REG_7, BPF_REG_1, ARG0),
+	/* a session's return, where the function isn't what runs: just the time */
+	CALL(BPF_FUNC_get_func_ip),
+	{ .code = BPF_JMP | BPF_JNE | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_6, .off = 5 },
+	MOVE(BPF_REG_1, BPF_REG_10),
+	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -TEXT },
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = TEXT },
+	MOVE(BPF_REG_3, BPF_REG_7),
+	CALL(BPF_FUNC_probe_read_user_str),
+	CALL(BPF_FUNC_ktime_get_ns),
+	RETURN_0,
+};
+
+static int load(const struct bpf_insn *insns, size_t bytes, int attach_type)
 {
-	struct bpf_insn insns[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 0 }, { .code = BPF_JMP | BPF_EXIT } };
 	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_KPROBE, .insns = (uintptr_t)insns, .insn_cnt = 2, .license = (uintptr_t)"GPL",
-		.expected_attach_type = attach_type,
+		.prog_type = BPF_PROG_TYPE_KPROBE, .insns = (uintptr_t)insns, .insn_cnt = bytes / sizeof(*insns),
+		.license = (uintptr_t)"GPL", .expected_attach_type = attach_type,
 	};
 
 	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
@@ -72,16 +104,16 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	type = strcmp(argv[1], "session") ? TRACE_UPROBE_MULTI : TRACE_UPROBE_SESSION;
+	type = strcmp(argv[1], "multi") ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI;
 	w.module.pid = atoi(argv[2]);
 	w.address = strtoull(argv[3], NULL, 16);
 	if (maps_each(w.module.pid, find, &w) != 1 || module_open(&w.module, &fd, &err)) {
 		fprintf(stderr, "empty-pair: nothing is mapped there\n");
 		return 1;
 	}
-	prog = load(type);
+	prog = strcmp(argv[1], "least") ? load(empty, sizeof(empty), type) : load(least, sizeof(least), type);
 	if (prog < 0 || attach(prog, type, fd, w.offset, 0) < 0 ||
-	    (!strcmp(argv[1], "multi") && attach(load(type), type, fd, w.offset, 1) < 0)) {
+	    (!strcmp(argv[1], "multi") && attach(load(empty, sizeof(empty), type), type, fd, w.offset, 1) < 0)) {
 		fprintf(stderr, "empty-pair: can't attach: %s\n", strerror(errno));
 		return 1;
 	}

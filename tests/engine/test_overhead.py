@@ -83,7 +83,7 @@ def spin():
 
 
 def parent(ns, **kwargs):
-    near({("aggregatedTime", "whole"): 10, ("time", "self"): 15}, ["parent", 2000 if ns < 1000 else 1000, ns],
+    near({("aggregatedTime", "whole"): 10, ("time", "self"): 15}, ["parent", 3000 if ns < 1000 else 1500, ns],
          100 * SLACK_NS, **kwargs)
 
 

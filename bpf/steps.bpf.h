@@ -136,50 +136,34 @@ static __always_inline bool run_step(struct thread *t, struct arg_ctx *a, const 
 	return false;
 }
 
-/* 0: absent. a->value becomes the value at the end of the steps. */
-__noinline int run_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+/* `max`: a constant, of steps that there is room for. a->value becomes the value at their end; 0: absent. */
+static __always_inline int run_chain(struct thread *t, struct arg_ctx *a, const struct arg_step *steps, const __u32 max,
+				     __u32 nr, __u32 reg)
 {
-	__u32 nr, reg;
 	__u64 v;
 
-	if (!t || !a || !spec)
-		return 0;
-	nr = spec->nr_steps;
-	reg = spec->reg;
 	if (reg >= NR_REGS)
 		return 0;
 	v = t->regs[reg];
-	for (__u32 i = 0; i < RECORD_MAX_STEPS; i++) {
+	for (__u32 i = 0; i < max; i++) {
 		if (i >= nr)
 			break;
-		if (!run_step(t, a, &spec->steps[i], &v))
+		if (!run_step(t, a, &steps[i], &v))
 			return 0;
 	}
 	a->value = v;
 	return 1;
 }
 
-/* The same of the second chain. */
+__noinline int run_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
+{
+	return t && a && spec ? run_chain(t, a, spec->steps, RECORD_MAX_STEPS, spec->nr_steps, spec->reg) : 0;
+}
+
+/* The second chain. */
 __noinline int run_len_steps(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)
 {
-	__u32 nr, reg;
-	__u64 v;
-
-	if (!t || !a || !spec)
-		return 0;
-	nr = spec->nr_len_steps;
-	reg = spec->len_reg;
-	if (reg >= NR_REGS)
-		return 0;
-	v = t->regs[reg];
-	for (__u32 i = 0; i < 4; i++) {
-		if (i >= nr)
-			break;
-		if (!run_step(t, a, &spec->len_steps[i], &v))
-			return 0;
-	}
-	a->value = v;
-	return 1;
+	return t && a && spec ? run_chain(t, a, spec->len_steps, 4, spec->nr_len_steps, spec->len_reg) : 0;
 }
 
 #endif

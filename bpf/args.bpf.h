@@ -69,13 +69,13 @@ __noinline int read_text(struct thread *t, struct arg_ctx *a, const struct arg_s
 	return 0;
 }
 
-/* Before the first argument of a call to this probe's function. */
-static __always_inline void args_begin(struct pt_regs *ctx, struct thread *t, struct arg_ctx *a, struct probe_spec *spec)
+/* Before the first argument of a call to this probe's function, whose registers are in t->regs. */
+static __always_inline void args_begin(struct thread *t, struct arg_ctx *a, struct probe_spec *spec)
 {
-	__u64 load_base = PT_REGS_IP(ctx) - spec->vaddr;
+	__u64 load_base = t->regs[REG_IP] - spec->vaddr;
 
+	t->regs[REG_LOAD_BASE] = load_base;
 	a->cage = spec->cage ? load_base + spec->cage : 0;
-	regs_copy(t->regs, ctx, load_base);
 }
 
 static __always_inline bool read_arg(struct thread *t, struct arg_ctx *a, const struct arg_spec *spec)

@@ -114,28 +114,42 @@ static __noinline int metrics_begin(struct thread *t, __u32 frame)
 	return 0;
 }
 
-/* The arguments as the probe's description says, from offset `at` on; where they end. */
-static __noinline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 probe, __u32 at, __u32 *flags)
+#define ARGS_FAILED (1ull << 32)
+
+/*
+ * The arguments as the probe's description says, from offset `at` on, out of t->regs: where they end, with ARGS_FAILED if one
+ * could not be read. Global, so that the verifier goes through it once and not for each of its callers.
+ */
+__noinline __u64 read_args(struct thread *t, __u32 probe, __u32 at)
 {
 	struct probe_spec *spec = bpf_map_lookup_elem(&specs, &probe);
 	struct arg_ctx a = { .at = at, .begin = at };
 
-	if (!spec)
+	if (!t || !spec)
 		return at;
-	args_begin(ctx, t, &a, spec);
+	args_begin(t, &a, spec);
 	for (__u32 i = 0; i < RECORD_MAX_ARGS; i++) {
 		if (i >= spec->nr_args)
 			break;
 		read_field(t, &a, &spec->args[i]);
 	}
 	a.missed &= ~a.have;
-	if (unlikely(a.missed)) {
+	if (unlikely(a.missed))
 		args_failed(probe, a.missed);
-		*flags |= REC_F_READ_FAILED;
-	}
 	if (unlikely(a.faulted))
 		COUNT(probe, faulted_in, a.faulted);
-	return a.at;
+	return a.missed ? a.at | ARGS_FAILED : a.at;
+}
+
+static __always_inline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u32 probe, __u32 at, __u32 *flags)
+{
+	__u64 end;
+
+	regs_copy(t->regs, ctx);
+	end = read_args(t, probe, at);
+	if (unlikely(end & ARGS_FAILED))
+		*flags |= REC_F_READ_FAILED;
+	return end;
 }
 
 /* The frame holds when: the stack has no room. */
@@ -336,7 +350,8 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 	} else if (spec && spec->nr_args) {
 		struct arg_ctx a = {};
 
-		args_begin(ctx, t, &a, spec);
+		regs_copy(t->regs, ctx);
+		args_begin(t, &a, spec);
 		if (run_steps(t, &a, &spec->args[0]))
 			key = a.value;
 	}

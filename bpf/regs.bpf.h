@@ -7,8 +7,10 @@
 #include <bpf/bpf_helpers.h>
 
 #if defined(__TARGET_ARCH_x86)
+#define REG_IP 16
+#define REG_LOAD_BASE 17	/* which the probe's description tells */
 /* The order of target/arch.h. */
-static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_base)
+static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx)
 {
 	r[0] = ctx->di;
 	r[1] = ctx->si;
@@ -26,11 +28,12 @@ static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_
 	r[13] = ctx->r13;
 	r[14] = ctx->r14;
 	r[15] = ctx->r15;
-	r[16] = ctx->ip;
-	r[17] = load_base;
+	r[REG_IP] = ctx->ip;
 }
 #elif defined(__TARGET_ARCH_arm64)
-static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_base)
+#define REG_IP 32
+#define REG_LOAD_BASE 33
+static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx)
 {
 	struct user_pt_regs *regs = (struct user_pt_regs *)ctx;
 
@@ -38,8 +41,7 @@ static __always_inline void regs_copy(__u64 *r, struct pt_regs *ctx, __u64 load_
 	for (int i = 0; i < 31; i++)
 		r[i] = regs->regs[i];
 	r[31] = regs->sp;
-	r[32] = regs->pc;
-	r[33] = load_base;
+	r[REG_IP] = regs->pc;
 }
 #endif
 

@@ -63,7 +63,8 @@ int snoop_call(struct pt_regs *ctx)
 	hit->tid = id;
 	hit->tgid = id >> 32;
 	hit->site = site;
-	regs_copy(hit->regs, ctx, 0);
+	regs_copy(hit->regs, ctx);
+	hit->regs[REG_LOAD_BASE] = 0;
 	if (bpf_send_signal(SIGNAL_STOP))
 		bpf_ringbuf_discard(hit, 0);
 	else

@@ -70,49 +70,45 @@ static __always_inline bool uncage(struct thread *t, struct arg_ctx *a, __u64 v,
 	return true;
 }
 
-/* How many bytes a step loads; 0: none. */
-static __always_inline __u32 step_bytes(__u8 op)
+/*
+ * Of each step that loads, from STEP_LOAD64 to STEP_CAGE: how many bits of the word there aren't wanted, and whether those
+ * that are have a sign. Tables, not branches: the verifier would follow each of them through all the steps to come.
+ */
+#define UNWANTED(op, bits) ((__u64)(bits) << ((op) - STEP_LOAD64) * 8)
+#define UNWANTED_BITS (UNWANTED(STEP_LOADU32, 32) | UNWANTED(STEP_LOADS32, 32) | UNWANTED(STEP_LOADU16, 48) | \
+		       UNWANTED(STEP_LOADS16, 48) | UNWANTED(STEP_LOADU8, 56) | UNWANTED(STEP_CAGE, 32))
+#define SIGNED (1u << STEP_LOADS32 | 1u << STEP_LOADS16 | 1u << STEP_CAGE)
+
+static __always_inline bool run_load(struct thread *t, struct arg_ctx *a, const struct arg_step *s, __u32 op, __u64 *p)
 {
-	switch (op) {
-	case STEP_LOAD64:
-		return 8;
-	case STEP_CAGE:
-	case STEP_LOADU32:
-	case STEP_LOADS32:
-		return 4;
-	case STEP_LOADU16:
-	case STEP_LOADS16:
-		return 2;
-	case STEP_LOADU8:
-		return 1;
+	__u32 unwanted = UNWANTED_BITS >> (op - STEP_LOAD64) * 8 & 63;
+	__u64 v = 0;
+
+	if (!load(t, a, *p + (__s64)s->off, 8 - unwanted / 8, &v))
+		return false;
+	v <<= unwanted;
+	if (SIGNED >> op & 1)
+		v = (__s64)v >> unwanted;
+	else
+		v >>= unwanted;
+	if (s->op == STEP_CAGE)
+		return uncage(t, a, v, s->pad[0] ? s->pad[0] : 3, p);
+	if (s->op == STEP_GUARD) {
+		a->absent = (v == s->pad[1]) == !!s->pad[2];
+		return !a->absent;
 	}
-	return 0;
+	*p = v;
+	return true;
 }
 
 static __always_inline bool run_step(struct thread *t, struct arg_ctx *a, const struct arg_step *s, __u64 *p)
 {
-	__u8 op = s->op == STEP_GUARD ? s->pad[0] : s->op;
-	__u32 n = step_bytes(op), left = 64 - 8 * n;
+	__u32 op = s->op == STEP_GUARD ? s->pad[0] : s->op;
 	__s64 off = s->off;
-	__u64 v = 0;
 
-	if (n) {
-		if (!load(t, a, *p + off, n, &v))
-			return false;
-		v <<= left & 63;
-		if (op == STEP_CAGE || op == STEP_LOADS32 || op == STEP_LOADS16)
-			v = (__s64)v >> (left & 63);
-		else
-			v >>= left & 63;
-		if (s->op == STEP_CAGE)
-			return uncage(t, a, v, s->pad[0] ? s->pad[0] : 3, p);
-		if (s->op == STEP_GUARD) {
-			a->absent = (v == s->pad[1]) == !!s->pad[2];
-			return !a->absent;
-		}
-		*p = v;
-		return true;
-	}
+	barrier_var(op);
+	if (op >= STEP_LOAD64 && op <= STEP_CAGE)
+		return run_load(t, a, s, op, p);
 	switch (op) {
 	case STEP_ADD:
 		*p += off;

@@ -97,11 +97,14 @@ static __always_inline __u64 tables_of(struct task_struct *task)
 	return mm ? KERNEL_WORD(&mm->pgd, r15) : 0;
 }
 
-/* What is known of another process, that of the slot's last thread or of this one before it called execve(). */
+/*
+ * What is known of another process, that of the slot's last thread or of this one before it called execve(). No count of
+ * flushes says so: a new process's begins at zero.
+ */
 static __noinline void forget_pages(struct thread *t, __u64 process)
 {
 	for (__u32 i = 0; i < KNOWN_PAGES; i++)
-		t->pages[i].flushed = 0;
+		t->pages[i].page = NO_PAGE;
 	t->process = process;
 }
 

@@ -115,12 +115,13 @@ struct sums {
 };
 
 #define KNOWN_PAGES 16
+#define NO_PAGE ~0ull
 
 /* Where the kernel itself has a page of the target's. */
 struct known_page {
-	__u64 page;		/* address / PAGE_BYTES */
+	__u64 page;		/* address / PAGE_BYTES, or NO_PAGE */
 	__u64 at;
-	__u64 flushed;		/* true until the count of flushes is another; 0: none */
+	__u64 flushed;		/* true until the count of flushes is another */
 	__u64 pad;
 };
 

@@ -6,7 +6,9 @@
 /* cflags: -fno-shrink-wrap -D_GNU_SOURCE -fcf-protection=none */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +244,56 @@ static void become(char *self, int left)
 	}
 }
 
+static char *inherited;
+
+static void read_inherited(void)
+{
+	text(inherited);
+	syscall(SYS_exit, 0);
+}
+
+/*
+ * A child of that number whose stack is shared memory: it writes to nothing that it would need a copy of, and the kernel
+ * has no translation of its own to flush.
+ */
+static long bare_child(pid_t number)
+{
+#if defined(__x86_64__)
+	char *stack = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct clone_args a = { .exit_signal = SIGCHLD, .stack = (uintptr_t)stack, .stack_size = 16 * PAGE,
+				.set_tid = (uintptr_t)&number, .set_tid_size = 1 };
+	long ret = SYS_clone3;
+
+	__asm__ volatile("syscall; test %%rax, %%rax; jnz 1f; call *%3; 1:" : "+a"(ret)
+			 : "D"(&a), "S"(sizeof(a)), "r"(read_inherited) : "rcx", "r11", "memory");
+	return ret;
+#else
+	return -1;
+#endif
+}
+
+/* Children of one number, one after the other: one that has a page of its own, and one that has touched nothing yet. */
+static void children(void)
+{
+	pid_t first;
+
+	inherited = pages(PAGE, -1);
+	strcpy(inherited, "the parent's");
+	text(inherited);
+	first = fork();
+	if (!first) {
+		strcpy(inherited, "the first child's");
+		text(inherited);
+		_exit(0);
+	}
+	waitpid(first, NULL, 0);
+	usleep(500000);		/* the profiler takes the number off its list once it has heard of the end */
+	if (bare_child(first) == first)
+		wait(NULL);
+	else
+		text(inherited);
+}
+
 static char *moving_page;
 static volatile int stop;
 
@@ -324,6 +376,8 @@ int main(int argc, char **argv)
 		foreign();
 	else if (!strcmp(argv[1], "execve"))
 		become(argv[0], 5);
+	else if (!strcmp(argv[1], "children"))
+		children();
 	else if (!strcmp(argv[1], "disturbed") && argc > 2)
 		disturbed(atol(argv[2]), move);
 	else if (!strcmp(argv[1], "lent") && argc > 2)

@@ -331,6 +331,116 @@ static void test_own_pages_last(void **state)
 	       "0/0: B[1-2]\n");
 }
 
+/* Of no frame a parent is known. Blink paints a page in its main frame, however busy one inside it is. */
+static void test_main_paints(void **state)
+{
+	struct replay r = begin();
+	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		replay_begin(&r, 1, 10 + 20 * i, A);
+		INT(FIELD_FRAME, 0xf1);
+		TEXT(FIELD_URL, "http://x/busy");
+		replay_end(&r, 1, 25 + 20 * i);
+	}
+	replay_begin(&r, 1, 100, A);
+	INT(FIELD_FRAME, 0xf2);
+	TEXT(FIELD_URL, "http://x/");
+	replay_end(&r, 1, 105);
+	replay_begin(&r, 1, 110, paint);
+	INT(FIELD_FRAME, 0xf2);
+	replay_end(&r, 1, 111);
+	EXPECT("2/0 main http://x/: A[100-105]\nPAINT[110-111]\n"
+	       "1/0 http://x/busy: A[10-25]\nA[30-45]\nA[50-65]\nA[70-85]\n");
+}
+
+/* Not even paints make one the main frame that a parent is told for. */
+static void test_child_is_not_main(void **state)
+{
+	struct replay r = begin();
+	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+
+	(void)state;
+	replay_begin(&r, 1, 10, paint);
+	INT(FIELD_FRAME, 0xc1);
+	INT(FIELD_PARENT_FRAME, 0xf1);
+	replay_end(&r, 1, 20);
+	replay_begin(&r, 1, 30, A);
+	INT(FIELD_FRAME, 0xf1);
+	replay_end(&r, 1, 31);
+	EXPECT("2/0 main: A[30-31]\n"
+	       "1/2: PAINT[10-20]\n");
+}
+
+/* Busy is what takes time, with or without events below; sums of calls count as well. */
+static void test_time_before_number(void **state)
+{
+	(void)state;
+	for (int summed = 0; summed <= 1; summed++) {
+		struct replay r = begin();
+
+		for (int i = 0; i < 3; i++) {
+			replay_begin(&r, 1, 10 + 10 * i, A);
+			INT(FIELD_FRAME, 0xf1);
+			replay_end(&r, 1, 12 + 10 * i);
+		}
+		if (summed)
+			stream_aggregate(&r.stream, 1, REPLAY_BEGIN_NS + 50, REPLAY_BEGIN_NS + 90, CSS, 2, 30);
+		else
+			replay_begin(&r, 1, 50, B);
+		INT(FIELD_FRAME, 0xf2);
+		if (!summed)
+			replay_end(&r, 1, 90);
+		EXPECT(summed ? "2/0 main: CSS[50-90]x2\n1/0: A[10-12]\nA[20-22]\nA[30-32]\n" :
+				"2/0 main: B[50-90]\n1/0: A[10-12]\nA[20-22]\nA[30-32]\n");
+	}
+}
+
+static void busy(struct replay *r, uint32_t tid, uint64_t at, uint64_t end, const char *url)
+{
+	replay_begin(r, tid, at, A);
+	stream_int(&r->stream, FIELD_FRAME, 0xf1);
+	if (url)
+		stream_text(&r->stream, FIELD_URL, url);
+	replay_end(r, tid, end);
+}
+
+/* Nobody saw the URL of a toolbar: a process that shows none at all comes behind those that show a page. */
+static void test_no_url_last(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	replay_thread(&r, 7, 200);
+	replay_thread(&r, 8, 300);
+	busy(&r, 7, 5, 8, NULL);
+	busy(&r, 1, 10, 20, "http://x/1");
+	busy(&r, 8, 30, 35, "http://x/2");
+	EXPECT("2/0 main http://x/1: A[10-20]\n"
+	       "3/0 main http://x/2: A[30-35]\n"
+	       "1/0 main: A[5-8]\n");
+}
+
+/* Without any URL in the recording, its command line still tells whose a renderer is. */
+static void test_toolbar_last(void **state)
+{
+	static const char *const lines[] = { "chromium --type=renderer --top-chrome-webui --lang=en", "chromium --top-chrome-webui-not" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct replay r = begin();
+
+		replay_process(&r, 200, "chromium", 0);
+		r.processes[0].cmdline = lines[i];
+		replay_thread(&r, 7, 200);
+		replay_thread(&r, 8, 300);
+		busy(&r, 7, 5, 50, NULL);
+		busy(&r, 8, 30, 35, NULL);
+		EXPECT(i ? "1/0 main: A[5-50]\n2/0 main: A[30-35]\n" : "2/0 main: A[30-35]\n1/0 main: A[5-50]\n");
+	}
+}
+
 /* What belongs to no frame is headed by a document only if it is about one. */
 static void test_documents_of_no_frame(void **state)
 {
@@ -671,6 +781,9 @@ int main(void)
 		cmocka_unit_test(test_out_of_no_frame), cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_unknown), cmocka_unit_test(test_reuse), cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_main_first), cmocka_unit_test(test_own_pages),
+		cmocka_unit_test(test_main_paints), cmocka_unit_test(test_child_is_not_main),
+		cmocka_unit_test(test_time_before_number), cmocka_unit_test(test_no_url_last),
+		cmocka_unit_test(test_toolbar_last),
 		cmocka_unit_test(test_own_pages_last), cmocka_unit_test(test_documents_of_no_frame),
 		cmocka_unit_test(test_frame_without_events), cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_inherited_url), cmocka_unit_test(test_script_callers), cmocka_unit_test(test_paint_area), cmocka_unit_test(test_details),

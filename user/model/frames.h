@@ -24,6 +24,9 @@ struct place {
 	uint64_t created_ns, removed_ns;
 	VEC(struct frame_url) urls;	/* of its documents, in time order after frames_sort() */
 	uint32_t events;
+	uint64_t self_ns;	/* of all its events together */
+	bool paints;		/* one of them is a PAINT */
+	bool own;		/* nothing but the browser's own user interface was shown in it */
 	uint64_t first_ns;	/* start of its first event */
 	uint32_t timeline;	/* index of the timeline that it becomes */
 };

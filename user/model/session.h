@@ -80,7 +80,8 @@ struct timeline {
 	uint32_t process;	/* index into session_processes */
 	bool main;		/* main frame of its window */
 	const char *url;	/* of the last document in it, or NULL; events of no frame have one only if they are about one */
-	uint8_t rank;		/* for timeline_better() */
+	uint16_t rank;		/* for timeline_better() */
+	uint64_t self_ns;	/* of all its events together */
 	uint64_t created_ns, removed_ns;	/* 0 / UINT64_MAX: beyond the recording */
 	uint32_t first_id;	/* its events are first_id .. first_id + nr_events - 1 */
 	uint32_t nr_events;
@@ -105,10 +106,12 @@ struct session_loss {
 struct session_cpu { uint64_t ts_ns, cpu_ns; uint32_t process; bool final; };
 struct session_note { uint64_t ts_ns; const char *text; };
 
-/* Of these two, is `a` to be shown first? A page's main frame is, one that works, the busier one. */
+/* Of these two, is `a` to be shown first? A page's main frame is, one that works, the one that more time was spent in. */
 static inline bool timeline_better(const struct timeline *a, const struct timeline *b)
 {
-	return a->rank != b->rank ? a->rank > b->rank : a->nr_events > b->nr_events;
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return a->self_ns != b->self_ns ? a->self_ns > b->self_ns : a->nr_events > b->nr_events;
 }
 
 /* What went wrong on the way, in counts. */

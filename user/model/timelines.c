@@ -18,7 +18,7 @@ static bool is_own(const char *url)
 	return false;
 }
 
-/* Nothing but the browser's own pages was shown in it. */
+/* Nothing but the browser's own pages was shown in it, as far as URLs tell. */
 static bool shows_own(const struct place *p)
 {
 	size_t nr = 0;
@@ -37,11 +37,54 @@ static bool shows_page(const struct place *p)
 	return false;
 }
 
-/* How well a place fits as the first timeline: a client may show that one only. A frame that came and went before the one
- * that counts has no document. */
-static uint8_t rank(const struct session_builder *b, const struct place *p)
+/* Chromium starts the renderers of its toolbars and popups with this; a recording has command lines with blanks between. */
+static bool is_toolbar(const char *cmdline)
 {
-	uint8_t points = p->urls.nr != 0;
+	static const char word[] = "--top-chrome-webui";
+
+	for (const char *at = cmdline; (at = strstr(at, word)); at += sizeof(word) - 1) {
+		char next = at[sizeof(word) - 1];
+
+		if ((at == cmdline || at[-1] == ' ') && (!next || next == ' ' || next == '='))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Finds the frames of the browser's own pages. Toolbars and popups are loaded once, long before most recordings begin: no
+ * URL of theirs is known. A process that shows none at all is taken for one of those if another shows a page.
+ */
+static int find_own(struct session_builder *b)
+{
+	const struct tables *t = &b->session->tables;
+	struct map known = { 0 };	/* processes with a URL */
+	bool pages = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < b->frames.places.nr && !rc; i++) {
+		const struct place *p = &b->frames.places.items[i];
+
+		pages |= shows_page(p);
+		if (p->urls.nr)
+			rc = map_set(&known, p->tgid, i);
+	}
+	for (size_t i = 0; i < b->frames.places.nr && !rc; i++) {
+		struct place *p = &b->frames.places.items[i];
+		uint32_t process = map_get(&t->process_map, p->tgid);
+
+		p->own = shows_own(p) || (pages && map_get(&known, p->tgid) == MAP_NONE) ||
+			(!shows_page(p) && process != MAP_NONE && is_toolbar(t->processes.items[process].cmdline));
+	}
+	map_free(&known);
+	return rc;
+}
+
+/* How well a place fits as the first timeline: a client may show that one only. A frame that came and went before the one
+ * that counts has no document. Where no parents are known, paints tell: Blink paints a page as a whole in its main frame. */
+static uint16_t rank(const struct session_builder *b, const struct place *p)
+{
+	uint16_t points = p->urls.nr != 0;
 
 	if (p->tgid == b->session->tables.info.target_pid)
 		points += 1 << 1;
@@ -49,18 +92,26 @@ static uint8_t rank(const struct session_builder *b, const struct place *p)
 		points += 1 << 2;
 	if (p->events)
 		points += 1 << 3;
-	if (p->frame && p->top)
+	if (p->frame && p->paints)
 		points += 1 << 4;
-	if (p->events && shows_page(p) && !p->parent_frame)
+	if (p->frame && p->events && !p->parent_frame)
 		points += 1 << 5;
+	if (p->frame && p->top)
+		points += 1 << 6;
+	if (p->frame && p->events && !p->own)
+		points += 1 << 7;
+	if (p->events && shows_page(p) && !p->parent_frame)
+		points += 1 << 8;
 	return points;
 }
 
 static bool better(const struct session_builder *b, const struct place *p, const struct place *q)
 {
-	uint8_t x = rank(b, p), y = rank(b, q);
+	uint16_t x = rank(b, p), y = rank(b, q);
 
-	return x != y ? x > y : p->events > q->events;
+	if (x != y)
+		return x > y;
+	return p->self_ns != q->self_ns ? p->self_ns > q->self_ns : p->events > q->events;
 }
 
 static bool shown(const struct place *p)
@@ -133,6 +184,7 @@ static int add(struct session_builder *b, const struct map *mains, size_t index,
 		.nr_events = p->events,
 		.url = url_of(p),
 		.rank = rank(b, p),
+		.self_ns = p->self_ns,
 	};
 
 	p->timeline = s->timelines.nr;
@@ -173,7 +225,7 @@ static int add_empty(struct session_builder *b)
 /* Which of the three groups behind the first timeline a place belongs to. */
 static unsigned int group_of(const struct place *p)
 {
-	return !p->frame ? 2 : shows_own(p);
+	return !p->frame ? 2 : p->own;
 }
 
 static int add_all(struct session_builder *b, const struct map *mains, size_t first)
@@ -193,10 +245,13 @@ int timelines_make(struct session_builder *b)
 {
 	struct session *s = b->session;
 	struct map mains = { 0 };
-	size_t first = find_first(b);
 	uint32_t next = 1;
-	int rc;
+	size_t first;
+	int rc = find_own(b);
 
+	if (rc)
+		return rc;
+	first = find_first(b);
 	if (first == SIZE_MAX) {
 		rc = add_empty(b);
 	} else {

@@ -169,8 +169,12 @@ static bool add_frame(struct chrome *c, const struct event *e)
 		uint64_t parent = chrome_id_of(json_object_get(snapshot, "parent"));
 
 		import_arg_text(&c->args, FIELD_URL, url && *url ? url : NULL);
-		snprintf(name, sizeof(name), "%032llx", (unsigned long long)parent);
+		/* one that is created without a parent is a main frame: any other one has some, if none that is known */
 		if (parent)
+			snprintf(name, sizeof(name), "%032llx", (unsigned long long)parent);
+		else
+			snprintf(name, sizeof(name), "unknown parent");
+		if (parent || json_is_false(json_object_get(snapshot, "main")))
 			import_arg_int(&c->args, FIELD_PARENT_FRAME, chrome_frame_number(c, name));
 	}
 	item.args = import_keep_args(c->im, &c->args);

@@ -17,6 +17,8 @@ static int find_everything(struct capture *c, struct error *err)
 	struct process_list l = { 0 };
 	int rc = process_tree(c->opt.pid, &l, err);
 
+	if (!rc && c->opt.say)
+		c->opt.say(c->opt.pid);
 	for (size_t i = 0; !rc && i < (c->opt.no_follow ? 1 : l.nr); i++)
 		rc = table_add_process(&c->table, l.p[i].pid, &c->opt, err);
 	for (size_t i = 0; i < l.nr; i++)

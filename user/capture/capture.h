@@ -33,6 +33,7 @@ struct capture_options {
 	bool no_follow;		/* the process alone: neither the children that it has nor those that it forks later */
 	bool no_calibrate;
 	bool no_cache;
+	void (*say)(pid_t pid);	/* called once the process is known to be there, before what takes seconds; NULL */
 	const struct site_list *sites;	/* those of `engine`, as they were found elsewhere; NULL: they are looked for */
 };
 

@@ -169,6 +169,13 @@ static int finish(struct capture *c, const struct record_options *o, struct reco
 	return rc;
 }
 
+/* As with the progress: who reads a pipe waits for the line that says that it records, and an error is one sentence there. */
+static void say_preparing(pid_t pid)
+{
+	fprintf(stderr, "framescope: preparing: finding the functions to probe in process %d and attaching to them\n",
+		pid);
+}
+
 static int record(const struct record_options *o)
 {
 	struct capture_status status;
@@ -236,6 +243,8 @@ static int record_main(int argc, char **argv)
 		record_options_free(&o);
 		return rc - 1;
 	}
+	if (!o.quiet && isatty(STDERR_FILENO))
+		o.capture.say = say_preparing;
 	catch_signals();
 	rc = record(&o);
 	record_options_free(&o);

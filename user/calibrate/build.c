@@ -215,6 +215,7 @@ static int check_binary(struct run *r)
 	struct build_calibration *c = r->result;
 	int rc = image_open(r->opt->binary, &c->image, r->err);
 	char name[PATH_MAX], folder[PATH_MAX];
+	bool beside;
 
 	/* it is there: /usr/bin/chromium and its like */
 	if (rc && !access(r->opt->binary, R_OK))
@@ -230,9 +231,12 @@ static int check_binary(struct run *r)
 	/* what stands beside it in /usr/bin has nothing to do with it */
 	if (!is_module(r, name, basename(name)))
 		find_needed(r, name);
-	if (!c->engine)
+	beside = !c->engine;
+	if (beside)
 		find_beside(r, dirname(folder));
 	r->kind = c->engine ? kind_of(c->engine->name) : NULL;
+	if (beside && !r->kind)
+		c->engine = NULL;
 	if (c->engine && !r->kind)
 		return error_set(r->err, ERR_INPUT, -ENOTSUP, "%s is %s, which can't be calibrated", r->opt->binary, c->engine->title);
 	if (!c->engine)

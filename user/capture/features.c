@@ -46,8 +46,8 @@ static int check_capabilities(struct error *err)
 			snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "", needed[i].name);
 	}
 	if (*missing)
-		return error_set(err, ERR_PERMISSION, -EPERM, "not permitted to attach: %s missing; run it with sudo, "
-				 "or give the container these capabilities", missing);
+		return error_set(err, ERR_PERMISSION, -EPERM, "not permitted to attach: %s missing%s or give the container these "
+				 "capabilities", missing, geteuid() ? "; run it with sudo," : ", also for root here; run it outside,");
 	return 0;
 }
 

@@ -277,10 +277,7 @@ int table_add_process(struct probe_table *t, pid_t pid, const struct capture_opt
 	if (rc == -ESRCH)
 		return 0;
 	if (rc == -EACCES || rc == -EPERM)
-		return error_set(err, ERR_PERMISSION, rc, geteuid() ?
-				 "not permitted to look at process %d: CAP_SYS_PTRACE is needed; run it with sudo" :
-				 "not even root may look at process %d here: it has more capabilities than this shell, or a container or "
-				 "security module forbids it; run framescope outside of that", pid);
+		return modules_denied(pid, err);
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "can't read what process %d maps: %s", pid, strerror(-rc));
 	for (size_t i = first; i < t->seen.nr; i++) {

@@ -82,8 +82,7 @@ int images_open_target(pid_t pid, struct engine *const *engines, size_t nr_engin
 	*ret = (struct image_list){ 0 };
 	for (size_t i = 0; i < processes.nr && !rc; i++)
 		if (modules_add_process(&modules, processes.p[i].pid, NULL) == -EACCES && !i)
-			rc = error_set(err, ERR_PERMISSION, -EACCES, "not permitted to see what process %d has mapped; run it with "
-				       "sudo, or as the user of that process", pid);
+			rc = modules_denied(pid, err);
 	if (!rc)
 		snprintf(ret->name, sizeof(ret->name), "%s", processes.p[0].name);
 	ret->modules = modules.nr;

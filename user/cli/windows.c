@@ -40,7 +40,7 @@ struct known_file {
 };
 
 struct windows {
-	bool denied;	/* some process would not be looked at */
+	pid_t denied;	/* a process that we may not look into; 0: none */
 	struct window *w;
 	size_t nr;
 	struct engine **engines;
@@ -98,7 +98,8 @@ static int engine_of_process(struct windows *ws, pid_t pid, const struct engine 
 
 	*ret = NULL;
 	rc = modules_add_process(&modules, pid, NULL);	/* what can't be read runs no engine that we know of */
-	ws->denied |= rc == -EACCES || rc == -EPERM;
+	if (rc == -EACCES || rc == -EPERM)
+		ws->denied = pid;
 	rc = 0;
 	for (size_t i = 0; i < modules.nr && !*ret && !rc; i++) {
 		claimed = false;
@@ -141,8 +142,7 @@ static int find_windows(struct windows *ws, pid_t pid, struct error *err)
 	if (rc)
 		return error_set(err, ERR_OTHER, rc, "out of memory");
 	if (!ws->nr && ws->denied)
-		return error_set(err, ERR_PERMISSION, -EACCES, "not permitted to see what process %d and its children have mapped; "
-				 "run it with sudo", pid);
+		return modules_denied(ws->denied, err);
 	if (!ws->nr)
 		return error_set(err, ERR_NOTHING, -ENOENT, "process %d and its children show no window of a known engine; framescope "
 				 "list shows what runs here", pid);

@@ -77,6 +77,14 @@ const char *module_basename(const struct module *m)
 	return slash ? slash + 1 : m->path;
 }
 
+int modules_denied(pid_t pid, struct error *err)
+{
+	return error_set(err, ERR_PERMISSION, -EACCES, geteuid() ?
+			 "not permitted to look at process %d: CAP_SYS_PTRACE is needed; run it with sudo" :
+			 "not even root may look at process %d here: it has more capabilities than this shell, or a container or "
+			 "security module forbids it; run framescope outside of that", pid);
+}
+
 int module_open(const struct module *m, int *ret_fd, struct error *err)
 {
 	char path[96];
@@ -92,7 +100,8 @@ int module_open(const struct module *m, int *ret_fd, struct error *err)
 	}
 	if (code == EPERM || code == EACCES)
 		return error_set(err, ERR_PERMISSION, -code, "not permitted to open what process %d has mapped (%s): "
-				 "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE is needed; run it with sudo", m->pid, m->path);
+				 "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE is needed; %s", m->pid, m->path, geteuid() ?
+				 "run it with sudo" : "root lacks it here, as in a container: run framescope outside of that");
 	return error_set(err, ERR_NO_TARGET, -code, "process %d does not map %s any more: %s", m->pid, m->path,
 			 strerror(code));
 }

@@ -25,6 +25,8 @@ struct module_list {
 
 /* Adds what `pid` maps and the list doesn't have yet. *ret_added (may be NULL): how many. -errno. */
 int modules_add_process(struct module_list *l, pid_t pid, size_t *ret_added);
+/* Where that is -EACCES or -EPERM: ERR_PERMISSION, with what lacks. */
+int modules_denied(pid_t pid, struct error *err);
 void modules_free(struct module_list *l);
 
 const char *module_basename(const struct module *m);

@@ -180,6 +180,33 @@ static void test_columns(void **state)
 	free(text);
 }
 
+/* Where no call of a probe has an argument, whose calls those were. */
+static void test_unread(void **state)
+{
+	struct replay r = some();
+	char *text;
+	int code;
+
+	(void)state;
+	fill(&r);
+	r.probes[reflow].stats = (struct probe_stats){ .calls = 2, .unread[FIELD_URL] = 1 };
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "Arguments that could not be read");
+	assert_null(strstr(text, "may not fit"));
+	free(text);
+	r = some();
+	fill(&r);
+	r.probes[reflow].stats = (struct probe_stats){ .calls = 2, .unread[FIELD_URL] = 1 };
+	r.probes[layout].stats = (struct probe_stats){ .calls = 2, .unread[FIELD_FRAME] = 2 };
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "Layout: none of its 2 calls has its frame; they are of process 100 (browser).");
+	assert_non_null(strstr(text, "may not fit"));
+	assert_null(strstr(text, "Reflow: none"));
+	free(text);
+}
+
 static void test_irregular(void **state)
 {
 	struct replay r = some();
@@ -306,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_text), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_irregular),
 		cmocka_unit_test(test_without_counters),
 		cmocka_unit_test(test_json),

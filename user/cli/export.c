@@ -86,6 +86,9 @@ static int main_export(int argc, char **argv)
 	if (!format)
 		return command_usage("export", "the name '%s' tells no format; the endings are %s, or name a format with -f", out,
 				     list(names, sizeof(names), offsetof(struct export_format, extension)));
+	if (opt.begin_end && !format->pairs)
+		return command_usage("export", "--begin-end is for chrome traces only, not for the format %s; leave it out, or add -f chrome",
+				     format->name);
 	return run(argv[optind], out, format, &opt);
 }
 

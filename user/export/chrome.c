@@ -293,6 +293,7 @@ static int chrome_leave(struct exporter *x, const struct export_event *e)
 const struct export_format export_chrome = {
 	.name = "chrome",
 	.extension = ".json",
+	.pairs = true,
 	.summary = "Chrome trace events, for chrome://tracing, ui.perfetto.dev, speedscope, DevTools, Firefox",
 	.begin = chrome_begin,
 	.process = chrome_process,

@@ -40,6 +40,7 @@ struct export_format {
 	const char *name;	/* "chrome" */
 	const char *extension;	/* ".json" */
 	const char *summary;	/* one line for --help */
+	bool pairs;		/* heeds export_options.begin_end */
 	bool by_thread;		/* events thread after thread, each in order of time; marks, counters, … follow */
 	int (*begin)(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret);
 	int (*process)(struct exporter *x, uint32_t index, const struct recording_process *p);

@@ -64,8 +64,8 @@ int select_prepare(const struct session *s, const struct query *q, struct select
 	int rc;
 
 	if (!sel.timeline)
-		return error_set(err, ERR_USAGE, -EINVAL, "there is no timeline %u in this session; the ids are those that a list "
-				 "of its timelines shows", q->timeline_id);
+		return error_set(err, ERR_USAGE, -EINVAL, "there is no timeline %u in this session; framescope timelines shows which "
+				 "there are", q->timeline_id);
 	if (q->mode < 0 || q->mode > MODE_REDUCE_ALL)
 		return error_set(err, ERR_USAGE, -EINVAL, "there is no mode %d", q->mode);
 	if (q->has_depth && !q->max_depth)

@@ -331,7 +331,8 @@ static void show_table(struct lists *l, const struct list_options *opt)
 	}
 	table_finish(t, stdout, shown);
 	if (!shown)
-		printf("no process runs one of the %zu known engines\n", l->nr_engines);
+		printf("no process runs %s; framescope list --engines shows what is known\n", opt->engine ? l->engines[0]->name :
+		       "a known engine");
 	if (counted)
 		printf("Probes: those with a function in this build, of those that the engine's definition has%s.\n",
 		       off ? "; those that are off\nare attached only where --probe names them" : "");
@@ -374,7 +375,7 @@ static void show_engines(const struct lists *l, struct jsonout *j)
 		}
 		name_files(e, files, sizeof(files));
 		table_text(t, e->name);
-		table_text(t, e->title);
+		table_format(t, e->on_request ? "%s (on request)" : "%s", e->title);
 		table_count(t, e->nr_probes);
 		table_text(t, files);
 		table_text(t, e->path);

@@ -86,8 +86,6 @@ def attach_perf(target):
 
 ATTACH = {"empty": attach_limit("session", "multi"), "least": attach_limit("least"),
           "framescope": attach_framescope, "bpftrace": attach_bpftrace, "perf": attach_perf, "tracefs": attach_tracefs}
-
-
 LIMITS = ("empty", "least")
 
 

@@ -16,8 +16,8 @@ def note(engine, event_type, recorded=None, reported=None, checks=(), reason="")
     """One cell. recorded: calls in the recording; reported: the number that the browser itself reported in the same run
     (its trace, its markers), or that the page implies. Where one of the numbers can't be had, reason says why in a few
     words. checks: what was compared beside the number, of ALLOWED: {"URL": True (right) or False (wrong), "area": "why it
-    can't be had, in a few words", "selector": ["of which calls it can't be had; right of the others"]}; a list names those that were right. Several tests may note the same cell, each what it
-    compared. Printed as a TAP comment, so that a test needs nothing but its output."""
+    can't be had, in a few words", "selector": ["of which calls it can't be had; right of the others"]}; a list names those
+    that were right. Several tests may note the same cell, each what it compared. Printed as a TAP comment, so that a test needs nothing but its output."""
     if event_type not in TYPES or engine not in ENGINES:
         raise ValueError("no such cell: %s, %s" % (engine, event_type))
     if (recorded is None or reported is None) and not reason:

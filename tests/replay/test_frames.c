@@ -306,6 +306,16 @@ static void test_own_pages(void **state)
 	}
 }
 
+/* A call of a frame's, and its document's URL if that is told. */
+static void framed(struct replay *r, uint32_t tid, int probe, uint64_t at, uint64_t end, uint64_t frame, const char *url)
+{
+	replay_begin(r, tid, at, probe);
+	stream_int(&r->stream, FIELD_FRAME, frame);
+	if (url)
+		stream_text(&r->stream, FIELD_URL, url);
+	replay_end(r, tid, end);
+}
+
 /* Behind the first: frames of pages as they came up, the browser's own, what is of no frame. */
 static void test_own_pages_last(void **state)
 {
@@ -314,15 +324,9 @@ static void test_own_pages_last(void **state)
 
 	(void)state;
 	replay_call(&r, 1, 1, 2, B);
-	for (int i = 0; i < 5; i++) {
-		replay_begin(&r, 1, 10 + 10 * i, A);
-		INT(FIELD_FRAME, 0xf1 + i);
-		TEXT(FIELD_URL, urls[i]);
-		replay_end(&r, 1, 15 + 10 * i);
-	}
-	replay_begin(&r, 1, 90, A);
-	INT(FIELD_FRAME, 0xf4);
-	replay_end(&r, 1, 95);
+	for (int i = 0; i < 5; i++)
+		framed(&r, 1, A, 10 + 10 * i, 15 + 10 * i, 0xf1 + i, urls[i]);
+	framed(&r, 1, A, 90, 95, 0xf4, NULL);
 	EXPECT("4/0 main http://x/: A[40-45]\nA[90-95]\n"
 	       "2/0 http://x/frame: A[20-25]\n"
 	       "5/0 about:blank: A[50-55]\n"
@@ -338,19 +342,10 @@ static void test_main_paints(void **state)
 	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
-		replay_begin(&r, 1, 10 + 20 * i, A);
-		INT(FIELD_FRAME, 0xf1);
-		TEXT(FIELD_URL, "http://x/busy");
-		replay_end(&r, 1, 25 + 20 * i);
-	}
-	replay_begin(&r, 1, 100, A);
-	INT(FIELD_FRAME, 0xf2);
-	TEXT(FIELD_URL, "http://x/");
-	replay_end(&r, 1, 105);
-	replay_begin(&r, 1, 110, paint);
-	INT(FIELD_FRAME, 0xf2);
-	replay_end(&r, 1, 111);
+	for (int i = 0; i < 4; i++)
+		framed(&r, 1, A, 10 + 20 * i, 25 + 20 * i, 0xf1, "http://x/busy");
+	framed(&r, 1, A, 100, 105, 0xf2, "http://x/");
+	framed(&r, 1, paint, 110, 111, 0xf2, NULL);
 	EXPECT("2/0 main http://x/: A[100-105]\nPAINT[110-111]\n"
 	       "1/0 http://x/busy: A[10-25]\nA[30-45]\nA[50-65]\nA[70-85]\n");
 }
@@ -366,9 +361,7 @@ static void test_child_is_not_main(void **state)
 	INT(FIELD_FRAME, 0xc1);
 	INT(FIELD_PARENT_FRAME, 0xf1);
 	replay_end(&r, 1, 20);
-	replay_begin(&r, 1, 30, A);
-	INT(FIELD_FRAME, 0xf1);
-	replay_end(&r, 1, 31);
+	framed(&r, 1, A, 30, 31, 0xf1, NULL);
 	EXPECT("2/0 main: A[30-31]\n"
 	       "1/2: PAINT[10-20]\n");
 }
@@ -380,11 +373,8 @@ static void test_time_before_number(void **state)
 	for (int summed = 0; summed <= 1; summed++) {
 		struct replay r = begin();
 
-		for (int i = 0; i < 3; i++) {
-			replay_begin(&r, 1, 10 + 10 * i, A);
-			INT(FIELD_FRAME, 0xf1);
-			replay_end(&r, 1, 12 + 10 * i);
-		}
+		for (int i = 0; i < 3; i++)
+			framed(&r, 1, A, 10 + 10 * i, 12 + 10 * i, 0xf1, NULL);
 		if (summed)
 			stream_aggregate(&r.stream, 1, REPLAY_BEGIN_NS + 50, REPLAY_BEGIN_NS + 90, CSS, 2, 30);
 		else
@@ -397,15 +387,6 @@ static void test_time_before_number(void **state)
 	}
 }
 
-static void busy(struct replay *r, uint32_t tid, uint64_t at, uint64_t end, const char *url)
-{
-	replay_begin(r, tid, at, A);
-	stream_int(&r->stream, FIELD_FRAME, 0xf1);
-	if (url)
-		stream_text(&r->stream, FIELD_URL, url);
-	replay_end(r, tid, end);
-}
-
 /* Nobody saw the URL of a toolbar: a process that shows none at all comes behind those that show a page. */
 static void test_no_url_last(void **state)
 {
@@ -414,9 +395,9 @@ static void test_no_url_last(void **state)
 	(void)state;
 	replay_thread(&r, 7, 200);
 	replay_thread(&r, 8, 300);
-	busy(&r, 7, 5, 8, NULL);
-	busy(&r, 1, 10, 20, "http://x/1");
-	busy(&r, 8, 30, 35, "http://x/2");
+	framed(&r, 7, A, 5, 8, 0xf1, NULL);
+	framed(&r, 1, A, 10, 20, 0xf1, "http://x/1");
+	framed(&r, 8, A, 30, 35, 0xf1, "http://x/2");
 	EXPECT("2/0 main http://x/1: A[10-20]\n"
 	       "3/0 main http://x/2: A[30-35]\n"
 	       "1/0 main: A[5-8]\n");
@@ -435,8 +416,8 @@ static void test_toolbar_last(void **state)
 		r.processes[0].cmdline = lines[i];
 		replay_thread(&r, 7, 200);
 		replay_thread(&r, 8, 300);
-		busy(&r, 7, 5, 50, NULL);
-		busy(&r, 8, 30, 35, NULL);
+		framed(&r, 7, A, 5, 50, 0xf1, NULL);
+		framed(&r, 8, A, 30, 35, 0xf1, NULL);
 		EXPECT(i ? "1/0 main: A[5-50]\n2/0 main: A[30-35]\n" : "2/0 main: A[30-35]\n1/0 main: A[5-50]\n");
 	}
 }

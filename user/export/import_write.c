@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "export/heap.h"
 #include "export/import_state.h"
 
@@ -68,16 +69,6 @@ static int put(struct write *wr)
 	return recording_write_record(wr->w, (struct rec_header *)wr->buf.bytes);
 }
 
-static uint64_t min_ns(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_ns(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What measuring cost in the calls, behind the record's arguments. */
 static void put_overhead(struct rec_aggregate *a, uint64_t ns)
 {
@@ -98,17 +89,17 @@ static int put_sum(struct write *wr, const struct open_call *parent, uint16_t de
 {
 	struct rec_aggregate *a = (struct rec_aggregate *)wr->buf.bytes;
 	const struct import_task *t = &wr->im->threads.items[item->thread];
-	uint64_t end = max_ns(item->end_ns, item->start_ns + sum_ns(item));
+	uint64_t end = max_u64(item->end_ns, item->start_ns + sum_ns(item));
 
 	if (parent)
-		end = min_ns(end, parent->end_ns);
+		end = min_u64(end, parent->end_ns);
 	*a = (struct rec_aggregate){
-		.hdr = { .type = REC_AGGREGATE, .tid = t->number, .ts_ns = end }, .first_ns = min_ns(item->start_ns, end),
+		.hdr = { .type = REC_AGGREGATE, .tid = t->number, .ts_ns = end }, .first_ns = min_u64(item->start_ns, end),
 		.total_ns = sum_ns(item), .call_id = wr->next_id++, .parent_id = parent ? parent->id : 0, .hits = item->hits,
 		.probe = item->probe, .tgid = import_pid(wr->im, item->thread), .depth = depth,
 	};
 	if (parent && a->first_ns < parent->start_ns)
-		a->first_ns = min_ns(parent->start_ns, end);
+		a->first_ns = min_u64(parent->start_ns, end);
 	a->arg_bytes = put_args(wr, item, sizeof(*a));
 	put_overhead(a, item->overhead_ns);
 	wr->im->probes[item->probe].stats.calls += item->hits;
@@ -123,12 +114,12 @@ static int put_sum(struct write *wr, const struct open_call *parent, uint16_t de
  */
 static uint64_t off_cpu(const struct open_call *c, const struct import_item *item)
 {
-	uint64_t wall = c->end_ns - c->start_ns, own = wall - min_ns(c->child_wall_ns, wall);
+	uint64_t wall = c->end_ns - c->start_ns, own = wall - min_u64(c->child_wall_ns, wall);
 
 	if (item->self_ns != UINT64_MAX)
-		return c->child_off_ns + own - min_ns(item->self_ns + min_ns(item->overhead_ns, own), own);
+		return c->child_off_ns + own - min_u64(item->self_ns + min_u64(item->overhead_ns, own), own);
 	if (item->cpu_ns != UINT64_MAX)
-		return wall - min_ns(item->cpu_ns, wall);
+		return wall - min_u64(item->cpu_ns, wall);
 	return 0;
 }
 
@@ -142,10 +133,10 @@ static void put_metrics(struct write *wr, const struct open_call *c, struct open
 		uint64_t value = c->metrics[i] + wr->im->metrics[(size_t)c->item * nr + i];
 
 		/* far below UINT64_MAX, which says that there is none */
-		value = min_ns(value, UINT64_MAX / 2);
+		value = min_u64(value, UINT64_MAX / 2);
 		memcpy(wr->buf.bytes + sizeof(*e) + 8 * i, &value, 8);
 		if (outer)
-			outer->metrics[i] = min_ns(outer->metrics[i] + value, UINT64_MAX / 2);
+			outer->metrics[i] = min_u64(outer->metrics[i] + value, UINT64_MAX / 2);
 	}
 	e->nr_metrics = nr;
 	e->hdr.size = sizeof(*e) + 8 * nr;
@@ -167,7 +158,7 @@ static int close_call(struct write *wr, uint32_t thread)
 		const struct import_item *sum = &wr->im->items[i - 1];
 
 		for (uint32_t k = 0; k < wr->im->nr_metrics; k++)
-			c.metrics[k] = min_ns(c.metrics[k] + wr->im->metrics[(i - 1ull) * wr->im->nr_metrics + k], UINT64_MAX / 2);
+			c.metrics[k] = min_u64(c.metrics[k] + wr->im->metrics[(i - 1ull) * wr->im->nr_metrics + k], UINT64_MAX / 2);
 		rc = put_sum(wr, &c, st->nr + 1, sum);
 		c.child_wall_ns += sum_ns(sum);
 	}

@@ -205,32 +205,19 @@ static int by_process(const void *a, const void *b)
 	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
 }
 
-/* The timeline of an event: the last one that begins no later; those without events begin where the next one does. */
-static uint32_t event_timeline(const struct session *s, uint32_t id)
-{
-	size_t low = 0, high = s->timelines.nr;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->timelines.items[middle].first_id <= id)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static uint32_t mark_timeline(const struct session_builder *b, const struct raw_mark *m)
 {
+	const struct timeline *around;
 	uint32_t place = m->place;
 
 	if (place >= PLACE_DOCUMENT && place != PLACE_NONE)
 		place = b->frames.documents.items[place & ~PLACE_DOCUMENT].place;
 	if (place != PLACE_NONE)
 		return b->frames.places.items[place].timeline;
-	if (m->enclosing)
-		return event_timeline(b->session, m->enclosing);
+	if (m->enclosing) {
+		around = session_timeline_of(b->session, m->enclosing);
+		return around ? around - b->session->timelines.items : UINT32_MAX;
+	}
 	place = map_get(&b->frames.process_map, m->tgid);
 	return place != MAP_NONE && b->frames.places.items[place].events ? b->frames.places.items[place].timeline : UINT32_MAX;
 }

@@ -5,9 +5,10 @@ import json, os, signal, subprocess, time
 FRAMESCOPE = os.environ["FRAMESCOPE"]
 
 
-def record(browser, out, page, done, probes=(), env=None):
-    """Records while the page runs; done() waits for its end. framescope's exit code and what it said."""
-    command = [FRAMESCOPE, "record", "-p", str(browser.pid), "-o", out]
+def record(browser, out, page, done, probes=(), env=None, process=None):
+    """Records while the page runs; done() waits for its end. framescope's exit code and what it said. `process`: the PID of
+    the only one to record, if not all of the browser's."""
+    command = [FRAMESCOPE, "record", "-p", str(process or browser.pid), "-o", out] + ["--no-follow"] * bool(process)
     for probe in probes:
         command += ["--probe", probe]
     p = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)

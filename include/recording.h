@@ -68,6 +68,7 @@ struct recording_process {
 	const char *name;	/* "chromium (renderer)" */
 	const char *cmdline;	/* blanks between arguments, cut at 1024 bytes */
 	const char *engine;	/* "" if none lives in it */
+	bool own_pages;		/* the engine's definition says that it shows the browser's own pages only; false: as far as known */
 };
 
 struct recording_thread {

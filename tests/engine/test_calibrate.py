@@ -84,10 +84,13 @@ def check_told(tap, rows, size):
     return {"SCRIPT_THREAD_EVALUATION": {"event name": named}, "PAINT": {"area": area}}
 
 
+def report(path):
+    return json.loads(subprocess.run([FRAMESCOPE, "report", "--json", path], check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
 def unread_of(path):
     """{probe: {argument: how often it could not be read}}"""
-    report = subprocess.run([FRAMESCOPE, "report", "--json", path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return {p["name"]: p["kernel"]["unread"] for p in json.loads(report)["probes"]}
+    return {p["name"]: p["kernel"]["unread"] for p in report(path)["probes"]}
 
 
 def check_timer(tap, out, base, env):
@@ -105,6 +108,10 @@ def check_timer(tap, out, base, env):
     tap.ok(len(page) == 1 and set(scripts) == page and scripts.total() >= 19, "and all of them stand in its page's timeline",
            (page, scripts))
     tap.ok(page == {1}, "which comes first, before what the browser shows of its own", page)
+    processes = report(out)["processes"]
+    toolbars = {p["pid"] for p in processes if "--type=renderer" in p["cmdline"] and "--top-chrome-webui" in p["cmdline"]}
+    tap.ok({p["pid"] for p in processes if p["own_pages"]} == toolbars and not toolbars & pids,
+           "which it shows in other processes, as the recording says", (pids, toolbars))
 
 
 def parsed_urls(rows, page):

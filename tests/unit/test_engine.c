@@ -71,6 +71,9 @@ static void complete(void **state)
 	assert_true(engine_is_window(e, "/usr/bin/toy --type=page --x"));
 	assert_false(engine_is_window(e, "/usr/bin/toy --type=gpu"));
 	assert_false(engine_is_window(e, "/usr/bin/toy --type=page --ui --x"));
+	assert_true(engine_shows_own_pages(e, "/usr/bin/toy --type=page --ui --x"));
+	assert_false(engine_shows_own_pages(e, "/usr/bin/toy --type=page --x"));
+	assert_false(engine_shows_own_pages(e, "/usr/bin/toy --type=gpu --ui --x"));
 	assert_true(engine_claims(e, "libtoy-1.so"));
 	assert_false(engine_claims(e, "libtoy"));
 	engine_free(e);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include "capture/recording_file.h"
 #include "capture/recording_format.h"
+#include "capture/recording_tables.h"
 #include "replay/stream.h"
 
 static char folder[] = "/tmp/framescope-test-XXXXXX";
@@ -331,7 +332,7 @@ static void test_tables(void **unused)
 		.role = ROLE_WINDOW_CLOSED, .cost_class = COST_NOP5, .attached = true,
 		.stats = { 1, 2, 3, 4, 5, 6, 7, 8, 9, UINT64_MAX, { 1, [FIELD_URL] = 2, [FIELD_KEY] = UINT64_MAX } },
 	};
-	struct recording_process proc = { 12, 2, 1, 5, 0, "renderer", "chromium --type=renderer", "blink" };
+	struct recording_process proc = { 12, 2, 1, 5, 0, "renderer", "chromium --type=renderer", "blink", true };
 	struct recording_thread thread = { 13, 12, "Compositor", true };
 	struct recording_info info = {
 		.target_pid = 12, .begin_ns = 5, .end_ns = UINT64_MAX, .begin_realtime_ns = -3, .tool = "framescope 1",
@@ -397,7 +398,7 @@ static void test_tables(void **unused)
 	procs = recording_get_processes(r, &nr);
 	assert_int_equal(nr, 2);
 	assert_true(procs[0].pid == 12 && procs[0].inner_pid == 2 && procs[0].parent == 1 && procs[0].start_ns == 5 &&
-		    procs[0].end_ns == 77);
+		    procs[0].end_ns == 77 && procs[0].own_pages && !procs[1].own_pages);
 	assert_string_equal(procs[0].cmdline, proc.cmdline);
 	assert_string_equal(procs[1].name, "");
 	threads = recording_get_threads(r, &nr);
@@ -405,6 +406,30 @@ static void test_tables(void **unused)
 	assert_true(threads[0].tid == 13 && threads[0].pid == 12 && threads[0].main);
 	assert_string_equal(threads[0].name, "Compos\xef\xbf\xbd\xef\xbf\xbditor");
 	recording_close(r);
+}
+
+/* What was written before the last fields of its tables came up, and what later ones come up behind. */
+static void test_other_fields(void **unused)
+{
+	struct recording_process proc = { 12, 2, 1, 5, 0, "renderer", "chromium", "blink", true };
+
+	(void)unused;
+	for (int more = -1; more <= 1; more++) {
+		struct recording_tables t;
+		struct bytes b = { 0 };
+
+		assert_int_equal(table_put_process(&b, &proc), 0);
+		assert_int_equal(b.p[0], b.n - 1);	/* the item's size, in one byte */
+		assert_int_equal(bytes_add_varint(&b, 1), 0);
+		b.p[0] += more;
+		tables_init(&t);
+		assert_int_equal(tables_take(&t, BLOCK_PROCESSES, 1, b.p, b.n - 1 + more), 0);
+		assert_int_equal(t.nr_processes, 1);
+		assert_string_equal(t.processes[0].engine, "blink");
+		assert_int_equal(t.processes[0].own_pages, more >= 0);
+		tables_release(&t);
+		free(b.p);
+	}
 }
 
 /* A probe table that does not fit into one block, threads beyond one, and texts that are too long. */
@@ -680,6 +705,7 @@ int main(void)
 		cmocka_unit_test(test_far_damage),
 		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_other_fields),
 		cmocka_unit_test(test_large_tables),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_refused_names),

@@ -136,6 +136,7 @@ int follow_write(const struct tracked *t, struct recording_writer *w)
 		.pid = t->p.pid, .inner_pid = t->p.inner_pid, .parent = t->p.parent, .start_ns = t->start_ns,
 		.end_ns = t->end_ns, .name = t->p.name, .cmdline = t->p.cmdline,
 		.engine = t->engine ? t->engine->name : "",
+		.own_pages = t->engine && engine_shows_own_pages(t->engine, t->p.cmdline),
 	};
 
 	return w ? recording_write_process(w, &r) : 0;

@@ -59,6 +59,7 @@ _Static_assert(sizeof(struct probe_stats) == (10 + 25) * 8 && FIELD_END == 25, "
 static const struct field process_fields[] = {
 	PROCESS_NUMBER(pid), PROCESS_NUMBER(inner_pid), PROCESS_NUMBER(parent), PROCESS_NUMBER(start_ns),
 	PROCESS_NUMBER(end_ns), PROCESS_TEXT(name), PROCESS_TEXT(cmdline), PROCESS_TEXT(engine),
+	FLAG_OF(struct recording_process, own_pages),
 };
 
 #define THREAD_NUMBER(m) NUMBER_OF(struct recording_thread, m)

@@ -230,6 +230,7 @@ static void put_processes(struct jsonout *j, const struct session *s, const stru
 		jsonout_text(j, "name", p[i].name);
 		jsonout_text(j, "cmdline", p[i].cmdline);
 		jsonout_text(j, "engine", *p[i].engine ? p[i].engine : NULL);
+		jsonout_bool(j, "own_pages", p[i].own_pages);
 		jsonout_u64(j, "events", r->process_events[i]);
 		if (session_process_cpu_ns(s, i, &cpu_ns))
 			jsonout_u64(j, "cpu_ns", cpu_ns);

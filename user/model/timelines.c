@@ -37,23 +37,10 @@ static bool shows_page(const struct place *p)
 	return false;
 }
 
-/* Chromium starts the renderers of its toolbars and popups with this; a recording has command lines with blanks between. */
-static bool is_toolbar(const char *cmdline)
-{
-	static const char word[] = "--top-chrome-webui";
-
-	for (const char *at = cmdline; (at = strstr(at, word)); at += sizeof(word) - 1) {
-		char next = at[sizeof(word) - 1];
-
-		if ((at == cmdline || at[-1] == ' ') && (!next || next == ' ' || next == '='))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Finds the frames of the browser's own pages. Toolbars and popups are loaded once, long before most recordings begin: no
- * URL of theirs is known. A process that shows none at all is taken for one of those if another shows a page.
+ * URL of theirs is known. What the engine's definition says of their process tells then; and a process that shows no URL at
+ * all is taken for one of those if another shows a page.
  */
 static int find_own(struct session_builder *b)
 {
@@ -74,7 +61,7 @@ static int find_own(struct session_builder *b)
 		uint32_t process = map_get(&t->process_map, p->tgid);
 
 		p->own = shows_own(p) || (pages && map_get(&known, p->tgid) == MAP_NONE) ||
-			(!shows_page(p) && process != MAP_NONE && is_toolbar(t->processes.items[process].cmdline));
+			(!shows_page(p) && process != MAP_NONE && t->processes.items[process].own_pages);
 	}
 	map_free(&known);
 	return rc;

@@ -358,19 +358,37 @@ bool engine_claims(const struct engine *e, const char *basename)
 	return engine_module_rank(e, basename);
 }
 
-bool engine_is_window(const struct engine *e, const char *cmdline)
+/* Do the definition's globs take it for a window, its exceptions aside? */
+static bool may_be_window(const struct engine *e, const char *cmdline)
 {
-	bool named = false, matched = false;
+	bool named = false;
 
 	for (size_t i = 0; i < e->nr_windows; i++) {
-		if (*e->windows[i] != '!') {
-			named = true;
-			matched = matched || engine_glob(e->windows[i], cmdline);
-		} else if (engine_glob(e->windows[i] + 1, cmdline)) {
-			return false;
-		}
+		if (*e->windows[i] == '!')
+			continue;
+		if (engine_glob(e->windows[i], cmdline))
+			return true;
+		named = true;
 	}
-	return matched || !named;
+	return !named;
+}
+
+static bool is_excepted(const struct engine *e, const char *cmdline)
+{
+	for (size_t i = 0; i < e->nr_windows; i++)
+		if (*e->windows[i] == '!' && engine_glob(e->windows[i] + 1, cmdline))
+			return true;
+	return false;
+}
+
+bool engine_is_window(const struct engine *e, const char *cmdline)
+{
+	return may_be_window(e, cmdline) && !is_excepted(e, cmdline);
+}
+
+bool engine_shows_own_pages(const struct engine *e, const char *cmdline)
+{
+	return may_be_window(e, cmdline) && is_excepted(e, cmdline);
 }
 
 static bool has_mark(const struct engine *e, const struct image *image)

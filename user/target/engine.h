@@ -122,7 +122,7 @@ struct engine {
 	char **marks;		/* strings of which at least one must be in the module: tells a fork from its kin */
 	size_t nr_marks;
 	char **windows;		/* globs over the command line of a process that is a window, !glob of one that isn't
-				 * all the same; none: each that runs it is */
+				 * all the same, since its pages are the browser's own; none: each that runs it is */
 	size_t nr_windows;
 	bool exceptions;	/* C++ exceptions may cross its functions: exit probes */
 	bool seccomp;		/* runs under a filter that may kill on sys_uretprobe (kernels 6.11 to 6.13) */
@@ -158,6 +158,8 @@ int engine_from_functions(const char *const *specs, size_t nr, const char *modul
 
 /* Is a process that runs the engine a window of the browser, by its command line (blanks between arguments)? */
 bool engine_is_window(const struct engine *e, const char *cmdline);
+/* Does it show pages all the same, of the browser's own: is it one that the definition excepts by !glob? */
+bool engine_shows_own_pages(const struct engine *e, const char *cmdline);
 
 /* Does this module's basename match? */
 bool engine_claims(const struct engine *e, const char *basename);

@@ -27,7 +27,8 @@ def spans(trace, names):
 
 def match(recorded, traced, window, inside=True):
     """Pairs calls with trace events on the same thread: the trace event lies inside the call (or, with inside=False,
-    the call inside the trace event). Only what lies wholly in `window` counts. Both are [(tid, start, end)]."""
+    the call inside the trace event). Only what lies wholly in `window` counts, a pair where its trace event does: at a
+    border one of the two may stick out. Both are [(tid, start, end)]."""
     lo, hi = window
     keep = lambda s: s[1] >= lo and s[2] <= hi
     by_tid = collections.defaultdict(list)
@@ -72,4 +73,4 @@ def match(recorded, traced, window, inside=True):
                 missing.append((tid, start, end))
     extra = [(tid, a, b) for tid, calls in by_tid.items() for i, (a, b) in enumerate(calls)
              if (tid, i) not in used and keep((tid, a, b))]
-    return Match(sum(keep(r) for r in recorded), counted, missing, extra)
+    return Match(counted - len(missing) + len(extra), counted, missing, extra)

@@ -8,7 +8,7 @@
 
 #define MAX_SEARCHES 2	/* of a phase: they are dear */
 #define MAX_WANTED 5	/* where a call may be about more than a document, and not every one is */
-#define MAX_VAIN 3
+#define MAX_VAIN 3	/* in a row; then again when twice as many calls have led to nothing, and so on */
 #define MAX_DEEP 8	/* what is found may stand there by chance */
 #define MAX_DEEP_VAIN 4
 #define MAX_DEFINES 6
@@ -136,13 +136,20 @@ static uint64_t texts_of(const struct found *f)
 	return bits;
 }
 
+/* Calls that a browser makes for itself lead to nothing, and may be the first ones of a page, however many: those of the page
+ * must not go without a search for them. */
+static bool may_be_vain(const struct call_log *log, unsigned int phase)
+{
+	return log->vain[phase] < MAX_VAIN || log->strange[phase] >= MAX_VAIN << (log->vain[phase] - MAX_VAIN + 1);
+}
+
 /* Is a call worth a search for ways to identities? The first one is; where objects are known, so is one that leads to texts
  * that no such call has led to: a browser calls some functions for itself as well, and those may come first. */
 static bool defines(const struct call_log *log, const struct subject *s, const struct found *f, unsigned int phase)
 {
 	if (log->defines)
 		return s->objects && log->defines < MAX_DEFINES && (texts_of(f) & ~log->defined);
-	return f->nr_texts || log->vain[phase] < MAX_VAIN;
+	return f->nr_texts || may_be_vain(log, phase);
 }
 
 /* Adds what a search finds to the texts that known ways lead to: some of those may be longer than it looks. */
@@ -184,7 +191,7 @@ static bool is_worth_searching(const struct call_log *log, const struct subject 
 {
 	if (f->nr_texts)
 		return log->searches[phase] < (s->wanted ? MAX_WANTED : 1);
-	return log->searches[phase] < MAX_SEARCHES && log->vain[phase] < MAX_VAIN;
+	return log->searches[phase] < MAX_SEARCHES && may_be_vain(log, phase);
 }
 
 /* The shape of what a function paints is deeper yet. */
@@ -233,6 +240,7 @@ int log_call(struct call_log *log, const struct subject *s, unsigned int phase, 
 		rc = search_areas(log, s, phase, &f);
 	/* a call that leads to no text is none of ours: its paths would be chance */
 	if (!f.nr_texts) {
+		log->strange[phase] += log->strange[phase] < UINT16_MAX;
 		found_free(&f);
 		return rc;
 	}

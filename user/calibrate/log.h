@@ -26,6 +26,7 @@ struct call_log {
 	size_t nr_hits;
 	uint8_t searches[LOG_PHASES];	/* searches of everything that found something, by phase, */
 	uint8_t vain[LOG_PHASES];	/* and that didn't; */
+	uint16_t strange[LOG_PHASES];	/* and the calls that led to no known text; */
 	uint8_t deep[LOG_PHASES];	/* and of those for texts far away, that found one */
 	uint8_t deep_vain[LOG_PHASES];	/* or not */
 	uint8_t areas[LOG_PHASES];	/* and of those for areas, that found one */

@@ -29,10 +29,10 @@ class Measured:
             self.share = own_share(r.process.pid)
         equal(r.code, 0, r.errors)
         self.record = r
-        code, out, errors = run("events", r.path, "--json", "-n", "0", timeout=120)
+        code, out, errors = run("events", r.path, "--json", "--depth", "1", timeout=120)
         equal(code, 0, errors)
         events = json.loads(out)["eventList"]
-        self.roots = sorted((e for e in events if "parentEventID" not in e), key=lambda e: e["interval"]["start"])
+        self.roots = sorted(events, key=lambda e: e["interval"]["start"])
         check(len(self.roots) == int(case[1]), "%d outermost events" % len(self.roots))
 
     def off(self, field, truth):
@@ -83,8 +83,9 @@ def spin():
 
 
 def parent(ns, **kwargs):
-    near({("aggregatedTime", "whole"): 10, ("time", "self"): 15}, ["parent", 3000 if ns < 1000 else 1500, ns],
-         100 * SLACK_NS, **kwargs)
+    """Some 4 s of it: bursts differ by a tenth, and 1 % of what the calls cost is 10 % of the parent's own time"""
+    rounds = 12000 if ns < 1000 else 7000 if ns < 5000 else 3500
+    near({("aggregatedTime", "whole"): 10, ("time", "self"): 15}, ["parent", rounds, ns], 100 * SLACK_NS, **kwargs)
 
 
 @tests

@@ -44,19 +44,42 @@ uint64_t burst_typical(uint64_t *ns, unsigned int nr)
 	return used ? sum / used : 0;
 }
 
-/* Calls of the twin, each followed by one of its unprobed like. */
+uint64_t burst_sending(uint64_t *ns, const bool *sends, unsigned int nr)
+{
+	uint64_t sending[BURST_LONG_CALLS], send, other;
+	unsigned int nr_sending = 0, nr_other = 0;
+	bool first = true;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!sends[i])
+			ns[nr_other++] = ns[i];
+		/* the first time, what sends is not in the caches */
+		else if (!first && nr_sending < BURST_LONG_CALLS)
+			sending[nr_sending++] = ns[i];
+		first &= !sends[i];
+	}
+	if (!nr_sending || !nr_other)
+		return 0;
+	send = burst_median(sending, nr_sending);
+	other = burst_median(ns, nr_other);
+	return send > other ? send - other : 0;
+}
+
+/* Calls of the twin, each after one of its unprobed like. */
 struct measuring {
 	struct burst *b;
 	twin_fn twin;
 	unsigned int calls, calls_min;
 	uint64_t limit_ns, period_ns;
+	const volatile uint32_t *sent;	/* NULL: not asked */
 	uint64_t with[BURST_LONG_CALLS], without[BURST_LONG_CALLS];	/* ticks, then ns */
+	bool sends[BURST_LONG_CALLS];
 };
 
 /* What a caller does next: the kernel leaves it a processor that has to find its way in the program again. */
 static void go_on(void)
 {
-	for (unsigned int i = 0; i < 128; i++)
+	for (unsigned int i = 0; i < 512; i++)
 		__asm__ volatile("" : "+r"(i));
 }
 
@@ -66,6 +89,7 @@ static void measure(void *arg)
 	struct measuring *m = arg;
 	struct burst *b = m->b;
 	unsigned int exit;
+	uint32_t sent;
 	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), last = start, now, t0, t1, t2, first_tick = ticks();
 	double ns;
@@ -80,6 +104,7 @@ static void measure(void *arg)
 		else if (now - start > m->limit_ns && b->nr >= m->calls_min)
 			break;
 		/* the plain one first: what follows a probed call is slower for a while, which is part of what that costs */
+		sent = m->sent ? *m->sent : 0;
 		t0 = ticks();
 		plain(text, i);
 		go_on();
@@ -89,6 +114,7 @@ static void measure(void *arg)
 		t2 = ticks();
 		if (i < WARM_UP)
 			continue;
+		m->sends[b->nr] = m->sent && *m->sent != sent;
 		m->without[b->nr] = t1 - t0;
 		m->with[b->nr++] = t2 - t1;
 	}
@@ -123,17 +149,12 @@ void burst_run(struct burst *b, twin_fn twin, twin_caller_fn caller, uint64_t pe
 	b->spread_ns = (m.with[b->nr * 3 / 4] - m.with[b->nr / 4]) / 2;
 }
 
-void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller)
+void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller, const volatile uint32_t *sent)
 {
-	struct measuring m = { .b = b, .twin = twin, .calls = BURST_LONG_CALLS, .limit_ns = BURST_LONG_NS };
-	uint64_t longest = 0, middle;
+	struct measuring m = {
+		.b = b, .twin = twin, .calls = BURST_LONG_CALLS, .limit_ns = BURST_LONG_NS, .sent = sent,
+	};
 
 	run(&m, caller);
-	if (b->nr < BURST_LONG_CALLS)
-		return;
-	/* in the second half: the first time, what sends is not in the caches */
-	for (unsigned int i = b->nr / 2; i < b->nr; i++)
-		longest = m.with[i] > longest ? m.with[i] : longest;
-	middle = burst_median(m.with, b->nr);
-	b->send_ns = longest - middle;
+	b->send_ns = burst_sending(m.with, m.sends, b->nr);
 }

@@ -15,8 +15,9 @@
 #include "capture/twins.h"
 #include "wire.h"
 
-#define EVERY_NS 10000000ull
-#define SHARE 400		/* times a burst's own time until the next one: 0.25 %, and as much again to wake up */
+#define EVERY_NS 10000000ull	/* bursts at most, */
+#define SHARE 240		/* and so many times what the last one took, sleeping and waking up included: 0.42 % */
+#define NOTHING_NS 50000000ull	/* looks for calls while there are none */
 #define FIRST_ROUNDS 6		/* bursts of each class at once */
 #define ONLY_ROUNDS 24		/* the same if there are to be no others */
 #define LONG_EVERY_NS 5000000000ull	/* a long burst, */
@@ -88,10 +89,8 @@ static void follow_target(struct overhead_meter *c)
 		c->cpu = cpu;
 }
 
-/* Returns the CPU time that it took. */
-static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn twin)
+static void run_burst(struct overhead_meter *c, unsigned int class, twin_fn twin)
 {
-	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { .class = class };
 
 	follow_target(c);
@@ -103,16 +102,14 @@ static uint64_t run_burst(struct overhead_meter *c, unsigned int class, twin_fn 
 	c->bursts[c->nr_bursts++] = b;
 	pthread_mutex_unlock(&c->lock);
 	c->done_ns[class] = b.end_ns;
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /*
  * What it costs to send a full buffer of records, which falls to one call in many: no short burst would see it as often
  * as the target does. It is the same for all classes.
  */
-static uint64_t run_long_burst(struct overhead_meter *c)
+static void run_long_burst(struct overhead_meter *c)
 {
-	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct burst b = { 0 };
 	twin_fn twin = NULL;
 
@@ -126,14 +123,13 @@ static uint64_t run_long_burst(struct overhead_meter *c)
 	}
 	c->long_done_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!twin)
-		return 0;
-	burst_run_long(&b, twin, c->twins.caller);
+		return;
+	burst_run_long(&b, twin, c->twins.caller, &c->twins.l->ctl->twin_sent);
 	if (b.send_ns) {
 		pthread_mutex_lock(&c->lock);
 		c->send_ns[c->nr_send++ % LONG_ROUNDS] = b.send_ns;
 		pthread_mutex_unlock(&c->lock);
 	}
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
@@ -189,10 +185,22 @@ static bool first_bursts(struct overhead_meter *c)
 	return false;
 }
 
+/* Until the next burst, by what the last one has cost: *cpu_ns is the thread's CPU time when that was asked before. */
+static uint64_t pause_ns(bool measured, uint64_t *cpu_ns)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took = cpu - *cpu_ns;
+
+	*cpu_ns = cpu;
+	if (!measured)
+		return NOTHING_NS;
+	return took * SHARE > EVERY_NS ? took * SHARE : EVERY_NS;
+}
+
 static void *overhead_thread(void *arg)
 {
 	struct overhead_meter *c = arg;
-	uint64_t now, took = 0;
+	bool measured = true;
+	uint64_t cpu_ns, now;
 	unsigned int class;
 
 	prctl(PR_SET_NAME, "fs-calibrate");
@@ -200,12 +208,15 @@ static void *overhead_thread(void *arg)
 	c->twins.l->ctl->twin_tid = c->tid;
 	if (first_bursts(c))
 		return NULL;
-	while (c->rolling && !wait_ns(c, took * SHARE > EVERY_NS ? took * SHARE : EVERY_NS)) {
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (c->rolling && !wait_ns(c, pause_ns(measured, &cpu_ns))) {
 		now = clock_ns(CLOCK_MONOTONIC);
 		class = next_class(c, now);
-		took = class < COST_CLASSES ? run_burst(c, class, c->twins.fn[class]) : 0;
-		if (took && now - c->long_done_ns > LONG_EVERY_NS)
-			took += run_long_burst(c);
+		measured = class < COST_CLASSES;
+		if (measured)
+			run_burst(c, class, c->twins.fn[class]);
+		if (measured && now - c->long_done_ns > LONG_EVERY_NS)
+			run_long_burst(c);
 	}
 	return NULL;
 }

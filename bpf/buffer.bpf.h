@@ -92,8 +92,6 @@ static __always_inline void buf_flush(struct thread *t)
 		len = BUF_BYTES;
 	if (t->tid != ctl.twin_tid)
 		ctl.cpu = bpf_get_smp_processor_id();
-	else
-		ctl.twin_sent++;
 	if (bpf_ringbuf_output(&ring, t->buf, len, wakeup_flags()))
 		flush_lost(t, len);
 	buf_reset(t);

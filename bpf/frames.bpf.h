@@ -62,7 +62,7 @@ static __noinline int put_long_end(struct thread *t, struct frame *f, __u32 i, _
 	e->pad = 0;
 	e->hidden_ns = f->hidden_ns;
 	e->hidden_hits = f->hidden_hits;
-	e->hidden_read_ns = saturate(f->hidden_read_ns);
+	e->measured_ns = saturate(f->measured_ns);
 	buf_commit(t, at + size, now);
 	return 0;
 }
@@ -82,7 +82,7 @@ static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
 		/* with what was hidden inside it, lest the cost of those calls counts as their caller's time */
 		parent->hidden_ns += now - f->begin_ns;
 		parent->hidden_hits += 1 + f->hidden_hits;
-		parent->hidden_read_ns += f->read_ns + f->hidden_read_ns;
+		parent->measured_ns += f->read_ns + f->measured_ns;
 	}
 	return true;
 }
@@ -108,7 +108,7 @@ static __always_inline void frame_end(struct thread *t, struct frame *f, __u32 i
 	}
 	if (unlikely(now - f->begin_ns < ctl.min_duration_ns) && hide(t, f, now))
 		return;
-	if (unlikely(nr_metrics || f->generation != t->generation || f->hidden_hits || f->hidden_read_ns ||
+	if (unlikely(nr_metrics || f->generation != t->generation || f->hidden_hits || f->measured_ns ||
 		     t->len > BUF_ROOM - sizeof(*e) - 8)) {
 		put_long_end(t, f, i, now, flags);
 		return;

@@ -64,7 +64,7 @@ struct frame {
 	__u32 generation;	/* while it is the thread's, its begin record stands in buf, */
 	__u16 buf_at, buf_end;	/* from here to here */
 	__u32 read_ns;		/* it took so long to read the arguments: the caller's overhead */
-	__u64 hidden_read_ns;	/* the same of hidden and summed calls below it */
+	__u64 measured_ns;	/* the same of hidden and summed calls below it, and what sending took while it was the innermost */
 };
 
 #define V8_MAX_REST 8		/* second halves of a V8 string that wait for their first ones */

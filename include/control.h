@@ -51,7 +51,6 @@ struct control {
 	volatile __u32 nr_off;		/* probes that are switched off while attached, */
 	volatile __u32 twin_tid;	/* our own thread that calls the probed twins (overhead.c), or 0 */
 	volatile __u64 off[RECORD_MAX_PROBES / 64];	/* a bit for each */
-	volatile __u32 twin_sent;	/* how often that thread sent its buffer */
 	volatile __u32 cpu;		/* where a target's thread sent records last */
 	volatile __u32 user_bits;	/* of an address in user space: 47, or 56 with five levels of page tables */
 	volatile __u64 direct_map;	/* where the kernel maps all memory, as direct_map.c has found it; 0: not known */

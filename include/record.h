@@ -94,7 +94,8 @@ struct rec_end {
 	__u16 pad;
 	__u64 hidden_ns;	/* wall time of direct children that were hidden in the kernel */
 	__u32 hidden_hits;	/* and their number */
-	__u32 hidden_read_ns;	/* the sum of their read_ns, and of summed ones'; at most the largest number there is */
+	__u32 measured_ns;	/* the sum of their read_ns and of summed ones', and what sending records took in the call
+				 * itself; at most the largest number there is */
 };
 
 /* REC_AGGREGATE: hits calls of one probe with the same key below one parent. ts_ns is the last end.

@@ -53,9 +53,9 @@ static void print_begin(const struct rec_begin *b)
 static void print_end(const struct rec_end *e)
 {
 	printf(",\"begin\":%llu,\"call\":%llu,\"parent\":%llu,\"sp\":%llu,\"off_cpu\":%llu,\"probe\":%u,\"tgid\":%u,\"depth\":%u,"
-	       "\"flags\":%u,\"hidden_ns\":%llu,\"hidden_hits\":%u,\"hidden_read\":%u,\"metrics\":[", e->begin_ns, e->call_id,
+	       "\"flags\":%u,\"hidden_ns\":%llu,\"hidden_hits\":%u,\"measured\":%u,\"metrics\":[", e->begin_ns, e->call_id,
 	       e->parent_id, e->sp, e->off_cpu_ns, e->probe, e->tgid, e->depth, e->flags, e->hidden_ns, e->hidden_hits,
-	       e->hidden_read_ns);
+	       e->measured_ns);
 	for (int i = 0; i < e->nr_metrics; i++)
 		printf("%s%llu", i ? "," : "", ((const unsigned long long *)(e + 1))[i]);
 	printf("]");

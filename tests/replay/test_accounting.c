@@ -318,7 +318,7 @@ static void test_reading_hidden(void **state)
 	e->flags = REC_F_HIDDEN;
 	e->hidden_hits = 3;
 	e->hidden_ns = 15;
-	e->hidden_read_ns = 200;
+	e->measured_ns = 200;
 	EXPECT(&r, { 900 - 237, 237, 0, 1000 - 237, 237, 0, 0 }, { 100, 0, 0, 100, 0, 0, 0 });
 }
 
@@ -332,9 +332,9 @@ static void test_reading_summed(void **state)
 	replay_cost(&r, 0, 10, 20, 0);
 	replay_begin(&r, 1, 0, A);
 	replay_aggregate(&r, 1, 100, 900, B, 10, 300);
-	replay_end(&r, 1, 1000)->hidden_read_ns = 40;
+	replay_end(&r, 1, 1000)->measured_ns = 40;
 	e = replay_call(&r, 1, 1000, 1100, C);
-	e->hidden_read_ns = 40;
+	e->measured_ns = 40;
 	e->flags = REC_F_OVERHEAD;
 	e->hidden_ns = 5;
 	EXPECT(&r, { 450, 250, 0, 650, 350, 0, 0 }, { 200, 100, 0, 200, 100, 0, 0 }, { 95, 5, 0, 95, 5, 0, 0 });

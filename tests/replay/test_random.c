@@ -59,7 +59,7 @@ static void end(struct replay *r, uint32_t tid, uint64_t now, const struct mix *
 	if (any(10) == 0) {
 		e->hidden_hits = any(5);
 		e->hidden_ns = any(50);
-		e->hidden_read_ns = any(50);
+		e->measured_ns = any(50);
 	}
 }
 

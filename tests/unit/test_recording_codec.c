@@ -148,7 +148,7 @@ static void random_end(struct world *w, struct stream *s, uint32_t wild)
 	e->nr_metrics = nr;
 	e->hidden_ns = one_in(wild) ? rnd() : 0;
 	e->hidden_hits = one_in(wild) ? rnd() : 0;
-	e->hidden_read_ns = one_in(wild) ? rnd() : 0;
+	e->measured_ns = one_in(wild) ? rnd() : 0;
 	for (uint32_t i = 0; i < nr; i++)
 		((uint64_t *)(e + 1))[i] = rnd() >> below(64);
 }
@@ -407,7 +407,7 @@ static void test_reading(void **unused)
 					 .probe = i % 2, .read_ns = read_ns[i / 3] };
 	}
 	e = (struct rec_end *)stream_add(&s, sizeof(*e));
-	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 90 }, .begin_ns = 5, .call_id = 1, .hidden_read_ns = UINT32_MAX };
+	*e = (struct rec_end){ { REC_END, sizeof(*e), 1, 90 }, .begin_ns = 5, .call_id = 1, .measured_ns = UINT32_MAX };
 	r = record(&s, NULL);
 	check_same(r, &s);
 	recording_close(r);

@@ -7,7 +7,6 @@
 
 #define CALLS_MIN 6		/* fewer than BURST_CALLS where they take long: */
 #define BURST_NS 60000
-#define BURST_LONG_NS 1000000
 #define WARM_UP 4		/* calls before those that count */
 #define FAR_OUT 8		/* times the median */
 
@@ -44,36 +43,12 @@ uint64_t burst_typical(uint64_t *ns, unsigned int nr)
 	return used ? sum / used : 0;
 }
 
-uint64_t burst_sending(uint64_t *ns, const bool *sends, unsigned int nr)
-{
-	uint64_t sending[BURST_LONG_CALLS], send, other;
-	unsigned int nr_sending = 0, nr_other = 0;
-	bool first = true;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!sends[i])
-			ns[nr_other++] = ns[i];
-		/* the first time, what sends is not in the caches */
-		else if (!first && nr_sending < BURST_LONG_CALLS)
-			sending[nr_sending++] = ns[i];
-		first &= !sends[i];
-	}
-	if (!nr_sending || !nr_other)
-		return 0;
-	send = burst_median(sending, nr_sending);
-	other = burst_median(ns, nr_other);
-	return send > other ? send - other : 0;
-}
-
 /* Calls of the twin, each after one of its unprobed like. */
 struct measuring {
 	struct burst *b;
 	twin_fn twin;
-	unsigned int calls, calls_min;
-	uint64_t limit_ns, period_ns;
-	const volatile uint32_t *sent;	/* NULL: not asked */
-	uint64_t with[BURST_LONG_CALLS], without[BURST_LONG_CALLS];	/* ticks, then ns */
-	bool sends[BURST_LONG_CALLS];
+	uint64_t period_ns;
+	uint64_t with[BURST_CALLS], without[BURST_CALLS];	/* ticks, then ns */
 };
 
 /* What a caller does next: the kernel leaves it a processor that has to find its way in the program again. */
@@ -89,22 +64,20 @@ static void measure(void *arg)
 	struct measuring *m = arg;
 	struct burst *b = m->b;
 	unsigned int exit;
-	uint32_t sent;
 	twin_fn plain = twin_of(b->class & COST_KIND, TWINS, &exit);
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), last = start, now, t0, t1, t2, first_tick = ticks();
 	double ns;
 
-	for (unsigned int i = 0; b->nr < m->calls; i++) {
+	for (unsigned int i = 0; b->nr < BURST_CALLS; i++) {
 		do
 			now = clock_ns(CLOCK_MONOTONIC);
 		while (now - last < m->period_ns);
 		last = now;
 		if (i == WARM_UP)
 			b->begin_ns = now;
-		else if (now - start > m->limit_ns && b->nr >= m->calls_min)
+		else if (now - start > BURST_NS && b->nr >= CALLS_MIN)
 			break;
 		/* the plain one first: what follows a probed call is slower for a while, which is part of what that costs */
-		sent = m->sent ? *m->sent : 0;
 		t0 = ticks();
 		plain(text, i);
 		go_on();
@@ -114,7 +87,6 @@ static void measure(void *arg)
 		t2 = ticks();
 		if (i < WARM_UP)
 			continue;
-		m->sends[b->nr] = m->sent && *m->sent != sent;
 		m->without[b->nr] = t1 - t0;
 		m->with[b->nr++] = t2 - t1;
 	}
@@ -126,35 +98,17 @@ static void measure(void *arg)
 	}
 }
 
-static void run(struct measuring *m, twin_caller_fn caller)
-{
-	if (caller)
-		caller(measure, m);
-	else
-		measure(m);
-}
-
 void burst_run(struct burst *b, twin_fn twin, twin_caller_fn caller, uint64_t period_ns)
 {
-	struct measuring m = {
-		.b = b, .twin = twin, .calls = BURST_CALLS, .calls_min = CALLS_MIN, .limit_ns = BURST_NS,
-		.period_ns = period_ns,
-	};
+	struct measuring m = { .b = b, .twin = twin, .period_ns = period_ns };
 	uint64_t all, plain;
 
-	run(&m, caller);
+	if (caller)
+		caller(measure, &m);
+	else
+		measure(&m);
 	all = burst_typical(m.with, b->nr);
 	plain = burst_typical(m.without, b->nr);
 	b->wall_ns = all > plain ? all - plain : 0;
 	b->spread_ns = (m.with[b->nr * 3 / 4] - m.with[b->nr / 4]) / 2;
-}
-
-void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller, const volatile uint32_t *sent)
-{
-	struct measuring m = {
-		.b = b, .twin = twin, .calls = BURST_LONG_CALLS, .limit_ns = BURST_LONG_NS, .sent = sent,
-	};
-
-	run(&m, caller);
-	b->send_ns = burst_sending(m.with, m.sends, b->nr);
 }

@@ -9,10 +9,9 @@
 
 /*
  * Costs vary by tens of per cent from one moment to the next and by few within one: many small bursts tell more about
- * their mean than as many calls in few. A long one lasts until the thread's buffer of records was sent twice.
+ * their mean than as many calls in few.
  */
 #define BURST_CALLS 10
-#define BURST_LONG_CALLS 200
 
 struct burst {
 	unsigned int class;
@@ -20,13 +19,10 @@ struct burst {
 	unsigned int nr;	/* calls that count */
 	uint64_t wall_ns;	/* what probing added to one */
 	uint64_t spread_ns;	/* half the distance of its quartiles */
-	uint64_t send_ns;	/* of a long one: what the calls that sent the buffer took longer than others; 0: not known */
 };
 
 /* By the thread whose records are the twins'. Calls begin period_ns apart, or as they come. */
 void burst_run(struct burst *b, twin_fn twin, twin_caller_fn caller, uint64_t period_ns);
-/* *sent changes whenever the thread's buffer is sent. */
-void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller, const volatile uint32_t *sent);
 
 /*
  * Sorts them. What many calls cost is their mean times their number, and costs are skewed, by interrupts for one: the
@@ -34,9 +30,5 @@ void burst_run_long(struct burst *b, twin_fn twin, twin_caller_fn caller, const 
  */
 uint64_t burst_typical(uint64_t *ns, unsigned int nr);
 uint64_t burst_median(uint64_t *ns, unsigned int nr);	/* sorts, too; nr > 0 */
-
-/* What the marked calls took longer than the others, by the median; 0: none did, or none but the first is marked. Reorders
- * ns. */
-uint64_t burst_sending(uint64_t *ns, const bool *sends, unsigned int nr);
 
 #endif

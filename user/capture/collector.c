@@ -111,8 +111,8 @@ void collector_record(void *arg, const struct rec_header *rec)
 		c->ended += shows(c, end->probe);
 		c->ends[end->probe % RECORD_MAX_PROBES]++;
 		pace_add(&c->pace, rec->tid, end->probe, 1);
-		if (end->hidden_read_ns)
-			pace_add_ns(&c->pace, rec->tid, end->probe, end->hidden_read_ns);
+		if (end->measured_ns)
+			pace_add_ns(&c->pace, rec->tid, end->probe, end->measured_ns);
 		break;
 	case REC_AGGREGATE:
 		c->sums += shows(c, aggregate->probe);

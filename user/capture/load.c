@@ -129,7 +129,6 @@ static int load_one(const struct load_options *opt, enum rung rung, bool sleepab
 	s->rodata->ring_bytes = opt->ring_bytes;
 	if (opt->ring_bytes / 16 < s->rodata->buf_full)
 		s->rodata->buf_full = opt->ring_bytes / 16;
-	l.chunk_bytes = s->rodata->buf_full;
 	s->rodata->nr_probes = opt->max_probes;
 	set_metrics(s, opt->metrics, slots);
 	s->rodata->nr_buckets = slots / BUCKET_SLOTS;

@@ -44,7 +44,6 @@ struct loaded {
 	struct control *ctl;	/* shared with the programs */
 	int ring_fd, targets_fd, specs_fd, stats_fd;
 	int ncpus;
-	uint32_t chunk_bytes;	/* a thread sends its records when there are more */
 };
 
 /* Tries the rungs from the top by loading and attaching to a function of our own. ERR_KERNEL with the last one's

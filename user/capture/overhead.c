@@ -16,12 +16,10 @@
 #include "wire.h"
 
 #define EVERY_NS 10000000ull	/* bursts at most, */
-#define SHARE 240		/* and so many times what the last one took, sleeping and waking up included: 0.42 % */
+#define SHARE 220		/* and so many times what the last one took, sleeping and waking up included: 0.45 % */
 #define NOTHING_NS 50000000ull	/* looks for calls while there are none */
 #define FIRST_ROUNDS 6		/* bursts of each class at once */
 #define ONLY_ROUNDS 24		/* the same if there are to be no others */
-#define LONG_EVERY_NS 5000000000ull	/* a long burst, */
-#define LONG_ROUNDS 5		/* the median of so many counts */
 #define IDLE_NS 1000000000ull	/* every class is measured as often as this, whatever the target calls */
 #define PERIOD_MAX_NS 20000	/* calls farther apart don't cost much more, and it would take too long */
 #define PERIOD_FIRST_NS 3000	/* until it is known */
@@ -42,8 +40,6 @@ struct overhead_meter {
 	bool running, rolling, stop;
 	uint32_t tid;
 	uint64_t done_ns[COST_CLASSES];	/* last burst */
-	uint64_t long_done_ns, send_ns[LONG_ROUNDS];	/* what long ones have shown */
-	unsigned int nr_send;
 	int cpu;			/* pinned to; -1: not yet */
 	cpu_set_t allowed;
 	pthread_mutex_t lock;		/* of stop and finished bursts */
@@ -104,34 +100,6 @@ static void run_burst(struct overhead_meter *c, unsigned int class, twin_fn twin
 	c->done_ns[class] = b.end_ns;
 }
 
-/*
- * What it costs to send a full buffer of records, which falls to one call in many: no short burst would see it as often
- * as the target does. It is the same for all classes.
- */
-static void run_long_burst(struct overhead_meter *c)
-{
-	struct burst b = { 0 };
-	twin_fn twin = NULL;
-
-	for (b.class = 0; b.class < COST_CLASSES; b.class++) {
-		/* those would take too long, and marks are sent one by one */
-		if ((b.class & COST_KIND) == COST_STEPPED || b.class & COST_MARK)
-			continue;
-		twin = __atomic_load_n(&c->twins.fn[b.class], __ATOMIC_ACQUIRE);
-		if (twin)
-			break;
-	}
-	c->long_done_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!twin)
-		return;
-	burst_run_long(&b, twin, c->twins.caller, &c->twins.l->ctl->twin_sent);
-	if (b.send_ns) {
-		pthread_mutex_lock(&c->lock);
-		c->send_ns[c->nr_send++ % LONG_ROUNDS] = b.send_ns;
-		pthread_mutex_unlock(&c->lock);
-	}
-}
-
 /* One that hasn't been measured for long, else that with the most calls since it was; COST_CLASSES: none. */
 static unsigned int next_class(struct overhead_meter *c, uint64_t now)
 {
@@ -172,8 +140,6 @@ static bool wait_ns(struct overhead_meter *c, uint64_t ns)
 static bool first_bursts(struct overhead_meter *c)
 {
 	for (unsigned int i = 0; i < (c->rolling ? FIRST_ROUNDS : ONLY_ROUNDS); i++) {
-		if (i < LONG_ROUNDS)
-			run_long_burst(c);
 		for (unsigned int class = 0; class < COST_CLASSES; class++) {
 			if (!c->twins.fn[class])
 				continue;
@@ -215,8 +181,6 @@ static void *overhead_thread(void *arg)
 		measured = class < COST_CLASSES;
 		if (measured)
 			run_burst(c, class, c->twins.fn[class]);
-		if (measured && now - c->long_done_ns > LONG_EVERY_NS)
-			run_long_burst(c);
 	}
 	return NULL;
 }
@@ -230,7 +194,7 @@ int overhead_begin(struct overhead_meter *c, bool rolling)
 		return 0;
 	c->rolling = rolling;
 	c->stop = false;
-	c->nr_bursts = c->nr_samples = c->nr_send = 0;
+	c->nr_bursts = c->nr_samples = 0;
 	c->cpu = -1;
 	c->twins.l->ctl->cpu = UINT32_MAX;
 	c->last_tid = 0;
@@ -320,8 +284,8 @@ bool overhead_take(struct overhead_meter *c, const struct rec_header *rec)
 	if (rec->type == REC_MARK) {
 		s.read_ns = begin->read_ns;
 	} else {
-		/* one that was interrupted says nothing */
-		if (rec->type != REC_END || end->probe < TWINS_ROW || end->off_cpu_ns)
+		/* one that was interrupted, or sent the buffer, says nothing */
+		if (rec->type != REC_END || end->probe < TWINS_ROW || end->off_cpu_ns || end->measured_ns)
 			return true;
 		s.begin_ns = end->begin_ns;
 		s.inner_ns = rec->ts_ns - end->begin_ns;
@@ -345,21 +309,6 @@ static unsigned int find_samples(const struct overhead_meter *c, const struct bu
 	return nr;
 }
 
-/* A call's share in the sending of what its begin, and its end, put into the buffer. It happens after they took the time. */
-static void add_sending(const struct overhead_meter *c, struct rec_cost *rec)
-{
-	uint64_t sorted[LONG_ROUNDS], ns;
-	unsigned int nr = c->nr_send < LONG_ROUNDS ? c->nr_send : LONG_ROUNDS, begin = sizeof(struct wire_begin);
-
-	if (!nr)
-		return;
-	memcpy(sorted, c->send_ns, nr * sizeof(*sorted));
-	ns = burst_median(sorted, nr);
-	begin += rec->cost_class & COST_ARGS ? TWIN_ARGS_BYTES : rec->cost_class & COST_TEXT ? TWIN_TEXT_BYTES : 0;
-	rec->inner_ns += ns * begin / c->twins.l->chunk_bytes;
-	rec->outer_ns += ns * sizeof(struct wire_end) / c->twins.l->chunk_bytes;
-}
-
 /* -EAGAIN: its records may yet come; -ENODATA: they never will. */
 static int settle(const struct overhead_meter *c, const struct burst *b, struct rec_cost *ret)
 {
@@ -378,8 +327,6 @@ static int settle(const struct overhead_meter *c, const struct burst *b, struct 
 		.cost_class = b->class, .samples = b->nr, .inner_ns = inner,
 		.outer_ns = b->wall_ns > inner + read ? b->wall_ns - inner - read : 0, .spread_ns = b->spread_ns,
 	};
-	if (!(b->class & COST_MARK))
-		add_sending(c, ret);
 	return 0;
 }
 

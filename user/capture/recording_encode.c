@@ -386,8 +386,8 @@ static int put_end(struct record_encoder *e, const struct rec_end *r)
 		put(e, COL_MISC, r->hidden_hits);
 		mask |= OP_HIDDEN;
 	}
-	if (r->hidden_read_ns) {
-		put(e, COL_MISC, r->hidden_read_ns);
+	if (r->measured_ns) {
+		put(e, COL_MISC, r->measured_ns);
 		mask |= OP_HIDDEN_READ;
 		e->reads = true;
 	}

@@ -9,10 +9,6 @@
 
 #define TWINS_ROW (RECORD_MAX_PROBES - COST_CLASSES)	/* their first row in the table of probes: row + class */
 
-/* What their arguments take in a record: a text of 20 bytes, a number and read_ns */
-#define TWIN_TEXT_BYTES 24
-#define TWIN_ARGS_BYTES 40
-
 struct twins {
 	const struct loaded *l;		/* the three are the caller's */
 	struct links *links;

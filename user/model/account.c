@@ -153,7 +153,7 @@ void level_account(struct tree *tr, struct level *l, uint64_t *ret_off)
 			overhead = x->hidden_ns;
 		overhead = sat_add(overhead, min_u64(sat_mul(l->cost.inner_ns, x->hidden_hits), x->hidden_ns));
 		overhead = sat_add(overhead, sat_mul(l->cost.outer_ns, x->hidden_hits));
-		overhead = sat_add(overhead, x->hidden_read_ns);
+		overhead = sat_add(overhead, x->measured_ns);
 	}
 	off = min_u64(max_u64(off, l->child_off_ns), wall);
 	*ret_off = off;

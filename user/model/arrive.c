@@ -214,12 +214,12 @@ static int fill_end(struct session_builder *b, const struct rec_end *rec, struct
 		ev->flags |= EV_NO_END;
 	if (rec->flags & REC_F_OVERHEAD)
 		ev->state |= RAW_OVERHEAD;
-	if (rec->hidden_hits || rec->hidden_read_ns || rec->flags & REC_F_OVERHEAD) {
+	if (rec->hidden_hits || rec->measured_ns || rec->flags & REC_F_OVERHEAD) {
 		if (get_extra(b, ev, &extra))
 			return -ENOMEM;
 		extra->hidden_hits = rec->flags & REC_F_OVERHEAD ? 0 : rec->hidden_hits;
 		extra->hidden_ns = rec->hidden_ns;
-		extra->hidden_read_ns = rec->flags & REC_F_OVERHEAD ? 0 : rec->hidden_read_ns;
+		extra->measured_ns = rec->flags & REC_F_OVERHEAD ? 0 : rec->measured_ns;
 	}
 	if (!want || rec->nr_metrics < want || rec->hdr.size < sizeof(*rec) + want * sizeof(value))
 		return 0;

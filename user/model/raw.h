@@ -45,7 +45,7 @@ struct raw_extra {
 	uint64_t hidden_ns;
 	uint32_t hidden_hits;
 	uint32_t hits;
-	uint32_t hidden_read_ns;
+	uint32_t measured_ns;
 	size_t metrics;		/* index of the first value in builder.metrics */
 };
 

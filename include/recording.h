@@ -91,6 +91,8 @@ struct recording_info {
 	const char *metric_names[RECORD_MAX_METRICS];
 	const char *metric_units[RECORD_MAX_METRICS];	/* "count", "ns", "bytes" */
 	uint32_t nr_metrics;
+	uint32_t only_under;	/* enum event_type: calls outside of such events were left out in the kernel; 0: none were */
+	uint64_t min_duration_ns;	/* and calls that were shorter; each probe's stats.hidden counts both */
 	bool direct_reads;	/* arguments were read without asking the kernel each time (bpf/direct.bpf.h) */
 	bool truncated;		/* something is missing, for whichever reason of the next four */
 	bool cut_off;		/* the file ends early */

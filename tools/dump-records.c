@@ -127,9 +127,10 @@ static void print_tables(struct recording *r)
 	const struct recording_process *procs;
 	const struct recording_thread *threads;
 
-	printf("{\"info\":{\"rung\":\"%s\",\"begin\":%llu,\"end\":%llu,\"target_ended\":%d,\"direct_reads\":%d},\"probes\":[", info->rung,
+	printf("{\"info\":{\"rung\":\"%s\",\"begin\":%llu,\"end\":%llu,\"target_ended\":%d,\"direct_reads\":%d,\"only_under\":%u,"
+	       "\"min_duration_ns\":%llu},\"probes\":[", info->rung,
 	       (unsigned long long)info->begin_ns, (unsigned long long)info->end_ns, info->target_ended,
-	       info->direct_reads);
+	       info->direct_reads, info->only_under, (unsigned long long)info->min_duration_ns);
 	for (size_t i = 0; i < nr; i++) {
 		const struct probe_stats *s = &p[i].stats;
 

@@ -86,7 +86,7 @@ static void test_sums(void **state)
 }
 
 /* Writes the recording, runs the command on it, returns its output (to be freed) and its exit code. */
-static char *run(struct replay *r, const char *options, int *ret_code)
+static char *run_command(struct replay *r, const char *name, const char *options, int *ret_code)
 {
 	static const struct recording_info info = {
 		.target_pid = REPLAY_PID, .begin_ns = REPLAY_BEGIN_NS, .tool = "test",
@@ -108,10 +108,12 @@ static char *run(struct replay *r, const char *options, int *ret_code)
 	for (const struct rec_header *h = stream_next(&r->stream, NULL); h; h = stream_next(&r->stream, h))
 		assert_int_equal(recording_write_record(w, h), 0);
 	last.end_ns = r->info.end_ns;
+	last.only_under = r->info.only_under;
+	last.min_duration_ns = r->info.min_duration_ns;
 	assert_int_equal(recording_writer_finish(w, &last, r->probes, r->nr_probes, &err), 0);
 	stream_free(&r->stream);
 
-	snprintf(command, sizeof(command), "%s report %s/a.fscope %s 2>&1", binary, path, options);
+	snprintf(command, sizeof(command), "%s %s %s/a.fscope %s 2>&1", binary, name, path, options);
 	f = popen(command, "r");
 	assert_non_null(f);
 	n = fread(out, 1, (1 << 20) - 1, f);
@@ -120,6 +122,11 @@ static char *run(struct replay *r, const char *options, int *ret_code)
 	snprintf(command, sizeof(command), "rm -rf %s", path);
 	assert_int_equal(system(command), 0);
 	return out;
+}
+
+static char *run(struct replay *r, const char *options, int *ret_code)
+{
+	return run_command(r, "report", options, ret_code);
 }
 
 static void expect_line(const char *text, const char *line)
@@ -153,6 +160,7 @@ static void test_text(void **state)
 	expect_line(text, "00ff      /opt/b/browser");
 	assert_null(strstr(text, "Irregular"));
 	assert_null(strstr(text, "Lost"));
+	assert_null(strstr(text, "eft out"));
 	free(text);
 }
 
@@ -264,6 +272,101 @@ static void test_without_counters(void **state)
 	free(text);
 }
 
+/* Calls that were left out in the kernel were made: neither "no hits" nor untold. */
+static void test_left_out(void **state)
+{
+	static const struct {
+		uint32_t only_under;
+		uint64_t min_duration_ns;
+		const char *head, *called;
+	} cases[] = {
+		{ EVENT_LAYOUT, 0, "Left out in the kernel: calls not under LAYOUT: 7 of 9 calls", "Called, but left out by --only-under: Mark" },
+		{ 0, 20000, "Left out in the kernel: calls under 0.02 ms: 7 of 9 calls", "Called, but left out by --min-duration: Mark" },
+		{ EVENT_LAYOUT, 20000, "Left out in the kernel: calls not under LAYOUT; calls under 0.02 ms: 7 of 9 calls",
+		  "Called, but left out by --only-under or --min-duration: Mark" },
+	};
+	int code;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct replay r = some();
+		char *text;
+
+		replay_probe(&r, "Idle", EVENT_PAINT);
+		fill(&r);
+		r.info.only_under = cases[i].only_under;
+		r.info.min_duration_ns = cases[i].min_duration_ns;
+		r.probes[mark].stats.hidden = 4;
+		r.probes[layout].stats = (struct probe_stats){ .calls = 2, .hidden = 3 };
+		text = run(&r, "", &code);
+		assert_int_equal(code, 0);
+		expect_line(text, cases[i].head);
+		expect_line(text, cases[i].called);
+		expect_line(text, "No hits (not called, or inlined into all callers): Idle");
+		expect_line(text, "4 events in 1 process; 2 of 4 attached probes were hit, 1 by calls that are left out only; 0 records lost");
+		free(text);
+	}
+}
+
+/* The exports whose viewers show the recording's facts tell it, too; without the options they say nothing. */
+static void test_left_out_exported(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "-f chrome -o -", "\"leftOut\":\"calls under 0.02 ms: 3 of 5 calls\"" },
+		{ "-f devtools -o -", "\"leftOut\":\"calls under 0.02 ms: 3 of 5 calls\"" },
+		{ "-f metrics -o -", "\"leftOut\":\"calls under 0.02 ms: 3 of 5 calls\"" },
+		{ "-f html -o -", "\"leftOut\":\"calls under 0.02 ms: 3 of 5 calls\"" },
+		{ "-f jsonl -o -", "\"left_out\":\"calls under 0.02 ms: 3 of 5 calls\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		struct replay r = some();
+		char *text;
+		int code;
+
+		fill(&r);
+		r.info.min_duration_ns = i % 2 ? 20000 : 0;
+		r.probes[layout].stats = (struct probe_stats){ .calls = 2, .hidden = 3 };
+		text = run_command(&r, "export", cases[i / 2][0], &code);
+		assert_int_equal(code, 0);
+		if (!strstr(text, cases[i / 2][1]) != !(i % 2))
+			fail_msg("'%s' %s %s", cases[i / 2][0], i % 2 ? "lacks" : "has", cases[i / 2][1]);
+		free(text);
+	}
+}
+
+/* All calls may be left out: that nothing was called would be wrong then. */
+static void test_all_left_out(void **state)
+{
+	struct replay r = some();
+	json_t *j, *info;
+	char *text;
+	int code;
+
+	(void)state;
+	r.info.only_under = EVENT_LAYOUT;
+	r.probes[mark].stats.hidden = 4;
+	text = run(&r, "", &code);
+	assert_int_equal(code, 0);
+	expect_line(text, "Left out in the kernel: calls not under LAYOUT: 4 of 4 calls");
+	assert_null(strstr(text, "None of"));
+	free(text);
+
+	r = some();
+	r.info.only_under = EVENT_LAYOUT;
+	r.info.min_duration_ns = 20000;
+	r.probes[mark].stats.hidden = 4;
+	text = run(&r, "--json", &code);
+	j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	info = json_object_get(j, "info");
+	assert_string_equal(json_string_value(json_object_get(info, "only_under")), "LAYOUT");
+	assert_int_equal(json_integer_value(json_object_get(info, "min_duration_ns")), 20000);
+	assert_int_equal(json_integer_value(json_object_get(info, "left_out_calls")), 4);
+	json_decref(j);
+	free(text);
+}
+
 static json_t *get(json_t *j, const char *array, size_t i)
 {
 	json_t *item = json_array_get(json_object_get(j, array), i);
@@ -304,6 +407,7 @@ static void test_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(get(j, "processes", 0), "name")), "browser");
 	assert_string_equal(json_string_value(json_object_get(get(j, "modules", 0), "build_id")), "00ff");
 	assert_true(json_is_false(json_object_get(json_object_get(j, "info"), "truncated")));
+	assert_true(json_is_null(json_object_get(json_object_get(j, "info"), "only_under")));
 	json_decref(j);
 	free(text);
 }
@@ -335,7 +439,8 @@ int main(void)
 		cmocka_unit_test(test_text), cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_irregular),
-		cmocka_unit_test(test_without_counters),
+		cmocka_unit_test(test_without_counters), cmocka_unit_test(test_left_out), cmocka_unit_test(test_all_left_out),
+		cmocka_unit_test(test_left_out_exported),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_empty),
 	};

@@ -338,6 +338,7 @@ static void test_tables(void **unused)
 		.target_pid = 12, .begin_ns = 5, .end_ns = UINT64_MAX, .begin_realtime_ns = -3, .tool = "framescope 1",
 		.kernel = "6.18", .machine = "x86_64", .rung = "perf links", .overhead_source = "none",
 		.metric_names = { "page-faults", "cycles" }, .metric_units = { "count" }, .nr_metrics = 2, .target_ended = true,
+		.only_under = EVENT_LAYOUT, .min_duration_ns = UINT64_MAX,
 	};
 	const struct recording_probe *probes;
 	const struct recording_process *procs;
@@ -375,7 +376,7 @@ static void test_tables(void **unused)
 	assert_string_equal(got->metric_names[1], "cycles");
 	assert_string_equal(got->metric_units[0], "count");
 	assert_string_equal(got->metric_units[1], "");	/* NULL becomes "" */
-	assert_true(got->target_ended);
+	assert_true(got->target_ended && got->only_under == EVENT_LAYOUT && got->min_duration_ns == UINT64_MAX);
 
 	probes = recording_get_probes(r, &nr);
 	assert_int_equal(nr, 2);
@@ -412,8 +413,24 @@ static void test_tables(void **unused)
 static void test_other_fields(void **unused)
 {
 	struct recording_process proc = { 12, 2, 1, 5, 0, "renderer", "chromium", "blink", true };
+	struct recording_info info = { .direct_reads = true, .only_under = EVENT_LAYOUT, .min_duration_ns = 5 };
 
 	(void)unused;
+	for (int less = 0; less <= 2; less++) {
+		struct recording_tables t;
+		struct bytes b = { 0 };
+
+		assert_int_equal(table_put_info(&b, &info), 0);
+		assert_int_equal(b.p[0], b.n - 1);
+		b.p[0] -= less;
+		tables_init(&t);
+		assert_int_equal(tables_take(&t, BLOCK_INFO, 1, b.p, b.n - less), 0);
+		assert_true(t.info.direct_reads);
+		assert_int_equal(t.info.only_under, less < 2 ? EVENT_LAYOUT : 0);
+		assert_int_equal(t.info.min_duration_ns, less < 1 ? 5 : 0);
+		tables_release(&t);
+		free(b.p);
+	}
 	for (int more = -1; more <= 1; more++) {
 		struct recording_tables t;
 		struct bytes b = { 0 };

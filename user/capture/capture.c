@@ -134,6 +134,8 @@ static void fill_info(struct capture *c, struct recording_info *info, uint64_t n
 	info->machine = c->uname.machine;
 	info->rung = rung_name(c->loaded.rung);
 	info->direct_reads = c->loaded.ctl->direct_map;
+	info->only_under = c->opt.only_under;
+	info->min_duration_ns = c->opt.min_duration_ns;
 	info->overhead_source = !overhead_has_twins(c->calibration) ? "none" :
 				c->opt.no_calibrate ? "calibrated at start" : "rolling calibration";
 	for (size_t i = 0; i < RECORD_MAX_METRICS; i++) {

@@ -30,7 +30,7 @@ static const struct field info_fields[] = {
 	INFO_TEXT(metric_units[0]), INFO_TEXT(metric_units[1]), INFO_TEXT(metric_units[2]), INFO_TEXT(metric_units[3]),
 	INFO_TEXT(metric_units[4]), INFO_TEXT(metric_units[5]), INFO_TEXT(metric_units[6]), INFO_TEXT(metric_units[7]),
 	FLAG_OF(struct recording_info, target_ended), FLAG_OF(struct recording_info, source_cut),
-	FLAG_OF(struct recording_info, direct_reads),
+	FLAG_OF(struct recording_info, direct_reads), INFO_NUMBER(only_under), INFO_NUMBER(min_duration_ns),
 };
 _Static_assert(RECORD_MAX_METRICS == 8, "one field per metric");
 

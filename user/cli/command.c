@@ -105,3 +105,10 @@ int command_load(const char *path, struct session **ret, struct error *err)
 	recording_close(r);
 	return rc;
 }
+
+const char *command_filters(uint32_t only_under, uint64_t min_duration_ns)
+{
+	if (!only_under == !min_duration_ns)
+		return "--only-under or --min-duration";
+	return only_under ? "--only-under" : "--min-duration";
+}

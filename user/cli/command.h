@@ -35,5 +35,7 @@ bool command_nearer(const char *word, const char *name, size_t *distance_yet);
 int command_distinct(const char *in, const char *out, struct error *err);
 /* Opens a recording and builds its session, for every reading command. */
 int command_load(const char *path, struct session **ret, struct error *err);
+/* The options of record that left calls out, as a recording's info has them; of one that doesn't say, both. */
+const char *command_filters(uint32_t only_under, uint64_t min_duration_ns);
 
 #endif

@@ -90,7 +90,7 @@ static void print_line(const char *what, const char *name, const char *text)
 /* What is missing from the recording, probe by probe. Returns how many records were lost. */
 static uint64_t print_summary(const struct capture *c, const struct record_options *o)
 {
-	size_t nr, idle = 0, attached = 0;
+	size_t nr, idle = 0, left_out = 0, attached = 0;
 	const struct recording_probe *p = capture_get_probes(c, &nr);
 	struct capture_status status;
 	uint64_t lost = 0;
@@ -100,7 +100,8 @@ static uint64_t print_summary(const struct capture *c, const struct record_optio
 		const struct probe_stats *s = &p[i].stats;
 
 		attached += p[i].attached;
-		idle += p[i].attached && !s->calls;
+		idle += p[i].attached && !s->calls && !s->hidden;
+		left_out += p[i].attached && !s->calls && s->hidden;
 		if (*p[i].refused)
 			print_line("not attached", p[i].name, p[i].refused);
 		if (s->lost_begins || s->lost_ends) {
@@ -120,6 +121,10 @@ static uint64_t print_summary(const struct capture *c, const struct record_optio
 	if (status.switched_off)
 		fprintf(stderr, "framescope: %u probes were switched off to keep within the budget; the recording says which and "
 			"when\n", status.switched_off);
+	if (left_out)
+		fprintf(stderr, "framescope: %zu of %zu attached probes were called, but all of their calls left out by %s%s\n", left_out,
+			attached, command_filters(o->capture.only_under, o->capture.min_duration_ns),
+			o->format ? "" : "; framescope report lists them");
 	if (idle)
 		fprintf(stderr, "framescope: %zu of %zu attached probes had no hits%s\n", idle, attached,
 			o->format ? "" : "; framescope report lists them");

@@ -25,6 +25,7 @@ static void put_date(struct jsonout *j, const char *key, int64_t realtime_ns)
 static void put_info(struct jsonout *j, const struct session *s)
 {
 	const struct recording_info *i = session_info(s);
+	uint64_t calls;
 
 	jsonout_object(j, "info");
 	jsonout_text(j, "tool", i->tool);
@@ -33,6 +34,9 @@ static void put_info(struct jsonout *j, const struct session *s)
 	jsonout_text(j, "machine", i->machine);
 	jsonout_text(j, "rung", i->rung);
 	jsonout_bool(j, "direct_reads", i->direct_reads);
+	jsonout_text(j, "only_under", i->only_under ? event_type_name(i->only_under) : NULL);
+	jsonout_u64(j, "min_duration_ns", i->min_duration_ns);
+	jsonout_u64(j, "left_out_calls", session_hidden_calls(s, &calls));
 	jsonout_text(j, "overhead_source", i->overhead_source);
 	jsonout_u64(j, "target_pid", i->target_pid);
 	jsonout_u64(j, "begin_ns", i->begin_ns);

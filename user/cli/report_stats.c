@@ -177,6 +177,11 @@ bool report_was_hit(const struct report_stats *r, const struct recording_probe *
 	return r->probes[probe].events || report_hits(r, probes, probe);
 }
 
+bool report_is_left_out(const struct report_stats *r, const struct recording_probe *probes, size_t probe)
+{
+	return probes[probe].stats.hidden && !report_was_hit(r, probes, probe);
+}
+
 int report_stats_gather(const struct session *s, uint32_t max_slowest, struct report_stats *ret)
 {
 	size_t nr_timelines, nr_probes, nr_processes;
@@ -207,6 +212,7 @@ int report_stats_gather(const struct session *s, uint32_t max_slowest, struct re
 	for (size_t i = 0; i < nr_probes && !rc; i++) {
 		ret->refused += !probes[i].attached;
 		ret->hit += probes[i].attached && report_was_hit(ret, probes, i);
+		ret->left_out += probes[i].attached && report_is_left_out(ret, probes, i);
 	}
 	free(n.open);
 	free(n.probes);

@@ -40,10 +40,13 @@ struct report_stats {
 	uint32_t nr_slowest, max_slowest;
 	uint32_t refused;	/* probes that were not attached */
 	uint32_t hit;		/* attached probes that were hit: see below */
+	uint32_t left_out;	/* others of which all calls were left out in the kernel */
 };
 
 /* Was the probe hit, as far as the recording tells by its events, marks, losses and counters? */
 bool report_was_hit(const struct report_stats *r, const struct recording_probe *probes, size_t probe);
+/* Not so, but it was called: all its calls were left out in the kernel, as --only-under and --min-duration want it. */
+bool report_is_left_out(const struct report_stats *r, const struct recording_probe *probes, size_t probe);
 /* How often, at least, a probe without events was hit. */
 uint64_t report_hits(const struct report_stats *r, const struct recording_probe *probes, size_t probe);
 

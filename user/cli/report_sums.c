@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -183,21 +184,23 @@ static int print_probes(const struct session *s, const struct report_stats *r)
 	return table_finish(t, stdout, shown);
 }
 
-/* Those that no call came by, in one line. */
-static void print_idle(const struct session *s, const struct report_stats *r)
+/* Those that no call came by, in one line, or those that were called, but left out in the kernel. */
+static void print_idle(const struct session *s, const struct report_stats *r, bool left_out, const char *title)
 {
 	const struct recording_probe *p;
-	const char *title = session_info(s)->truncated ? "\nNo hits in what is left of the recording: " :
-			    "\nNo hits (not called, or inlined into all callers): ";
 	char name[512];
 	size_t nr, shown = 0;
 
 	p = session_probes(s, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		if (!p[i].attached || report_was_hit(r, p, i))
+		if (!p[i].attached || report_was_hit(r, p, i) || report_is_left_out(r, p, i) != left_out)
 			continue;
 		name[text_printable(p[i].name, strnlen(p[i].name, sizeof(name) - 1), name, sizeof(name) - 1)] = '\0';
-		printf("%s%s", shown++ ? ", " : title, name);
+		if (!shown++)
+			printf("\n%s: ", title);
+		else
+			printf(", ");
+		printf("%s", name);
 	}
 	if (shown)
 		putchar('\n');
@@ -205,9 +208,15 @@ static void print_idle(const struct session *s, const struct report_stats *r)
 
 int report_sums(const struct session *s, const struct report_stats *r)
 {
+	const struct recording_info *info = session_info(s);
 	int rc = print_types(s, r) ?: print_probes(s, r);
+	char title[96];
 
-	if (!rc)
-		print_idle(s, r);
-	return rc;
+	if (rc)
+		return rc;
+	snprintf(title, sizeof(title), "Called, but left out by %s", command_filters(info->only_under, info->min_duration_ns));
+	print_idle(s, r, true, title);
+	print_idle(s, r, false, info->truncated ? "No hits in what is left of the recording" :
+		   "No hits (not called, or inlined into all callers)");
+	return 0;
 }

@@ -42,6 +42,7 @@ static void print_head(const char *path, const struct session *s)
 	const struct recording_info *info = session_info(s);
 	uint64_t span = info->end_ns > info->begin_ns ? info->end_ns - info->begin_ns : 0;
 	const struct recording_process *p;
+	char left_out[LEFT_OUT_TEXT];
 	size_t nr;
 
 	print_safe(path);
@@ -79,6 +80,8 @@ static void print_head(const char *path, const struct session *s)
 		print_safe(info->overhead_source);
 	}
 	putchar('\n');
+	if (*session_left_out(s, left_out, sizeof(left_out)))
+		printf("Left out in the kernel: %s\n", left_out);
 }
 
 /* Processes that have events; all if there are no events. */
@@ -116,13 +119,15 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 	if (busy != nr_processes)
 		printf(" of %zu", nr_processes);
 	printf("; %u of %zu attached probes were hit", r->hit, nr_probes - r->refused);
+	if (r->left_out)
+		printf(", %u by calls that are left out only", r->left_out);
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
 	if (*session_incomplete(s, missing, sizeof(missing)))
 		printf("! The recording is not complete: %s.\n", missing);
 	session_notes(s, &nr_notes);
 	if (nr_notes)
 		print_number("! ", nr_notes, "note", " on what is missing: see Notes below.\n");
-	if (!r->hit && nr_probes > r->refused && !c->lost && !info->truncated && strcmp(info->rung, "import"))
+	if (!r->hit && !r->left_out && nr_probes > r->refused && !c->lost && !info->truncated && strcmp(info->rung, "import"))
 		printf("None of the probed functions was called: use the page while it is recorded.\n");
 	if (info->target_ended)
 		printf("The target ended while it was recorded.\n");

@@ -257,6 +257,7 @@ static void metadata(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 	emit_member(out, "rung", info->rung);
 	emit_member(out, "overheadSource", info->overhead_source);
 	emit_member_u64(out, "targetPid", info->target_pid);
+	shown_left_out(out, x->in.s, "leftOut");
 	emit_member_u64(out, "events", c->events);
 	emit_member_u64(out, "lost", c->lost);
 	emit_member_u64(out, "unwound", c->unwound);

@@ -73,7 +73,7 @@ void html_info(struct exporter *x)
 {
 	const struct recording_info *info = x->in.info;
 	const struct session_counts *c = session_get_counts(x->in.s);
-	char what[INCOMPLETE_TEXT];
+	char what[INCOMPLETE_TEXT], left_out[LEFT_OUT_TEXT];
 	bool more = false;
 
 	emit_text(&x->out, "{\"info\":{");
@@ -91,6 +91,7 @@ void html_info(struct exporter *x)
 	member_i64(x, &more, "unwound", c->unwound);
 	member_i64(x, &more, "clipped", c->clipped);
 	member(x, &more, "incomplete", session_incomplete(x->in.s, what, sizeof(what)));
+	member(x, &more, "leftOut", session_left_out(x->in.s, left_out, sizeof(left_out)));
 	emit_text(&x->out, "},\n\"metrics\":[");
 	for (uint32_t i = 0; i < info->nr_metrics; i++) {
 		emit_string(&x->out, i ? ",[" : "[");

@@ -42,6 +42,7 @@ static int begin(const struct session *s, const struct export_options *opt, stru
 	emit_member(&x->out, "kernel", info->kernel);
 	emit_member(&x->out, "machine", info->machine);
 	emit_member_u64(&x->out, "target_pid", info->target_pid);
+	shown_left_out(&x->out, s, "left_out");
 	emit_member_u64(&x->out, "end_ns", shown_end_ns(s));
 	emit_member_i64(&x->out, "begin_monotonic_ns", info->begin_ns);
 	emit_member_i64(&x->out, "begin_realtime_ns", info->begin_realtime_ns);

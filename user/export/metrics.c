@@ -181,6 +181,7 @@ static int end(struct exporter *x, uint64_t too_deep, uint64_t clamped)
 	emit_u64(&x->out, c->lost);
 	emit_member_u64(&x->out, "tooDeep", c->too_deep + too_deep);
 	shown_incomplete(&x->out, x->in.s, "incomplete");
+	shown_left_out(&x->out, x->in.s, "leftOut");
 	emit_text(&x->out, "}\n");
 	return emit_flush(&x->out);
 }

@@ -176,6 +176,14 @@ void shown_incomplete(struct emit *out, const struct session *s, const char *key
 		emit_member(out, key, what);
 }
 
+void shown_left_out(struct emit *out, const struct session *s, const char *key)
+{
+	char what[LEFT_OUT_TEXT];
+
+	if (*session_left_out(s, what, sizeof(what)))
+		emit_member(out, key, what);
+}
+
 uint64_t shown_end_ns(const struct session *s)
 {
 	const struct recording_info *info = session_info(s);

@@ -37,6 +37,9 @@ void shown_metrics(struct emit *out, const struct export_input *in, const struct
 /* A member `key` that says what is missing of the recording, if something is. */
 void shown_incomplete(struct emit *out, const struct session *s, const char *key);
 
+/* A member `key` that says what was left out in the kernel, if something was to be. */
+void shown_left_out(struct emit *out, const struct session *s, const char *key);
+
 /* Moments of the whole recording, since it began. */
 uint64_t shown_end_ns(const struct session *s);
 

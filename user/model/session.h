@@ -133,6 +133,11 @@ const struct session_counts *session_get_counts(const struct session *s);
 /* What is missing of the recording and how much, in words without an end mark; "" if it is whole. Returns buf. */
 #define INCOMPLETE_TEXT 160
 const char *session_incomplete(const struct session *s, char *buf, size_t n);
+/* What --only-under and --min-duration left out in the kernel, and how many calls of how many; "" if neither was given. Returns buf. */
+#define LEFT_OUT_TEXT 160
+const char *session_left_out(const struct session *s, char *buf, size_t n);
+/* Of all probes, as far as the kernel's counters are there; *ret_calls: those that are recorded or lost, too. */
+uint64_t session_hidden_calls(const struct session *s, uint64_t *ret_calls);
 size_t session_memory(const struct session *s);		/* bytes, approximately */
 
 /* false if there is no such event. O(1). */

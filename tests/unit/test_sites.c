@@ -130,6 +130,27 @@ static void test_agreement(void **state)
 	unlink(m.path);
 }
 
+/* What anchors lead to is called as its definition has it: their text may be another function's name. */
+static void test_function_names(void **state)
+{
+	static const char *const wanted[][2] = { { "layout", "layout" }, { "perform", "View::perform()" }, { "a", "a" } };
+	const struct site *s = NULL;
+	struct made_elf m;
+	struct found f;
+
+	(void)state;
+	make_module(&m);
+	find(&m, "[layout]\nanchor = ^View::layout\n[perform]\nanchor = View::perform\nfunction = v::*\n"
+		 "function = View::perform()\n[a]\nlabel = *\nfunction = p::a?\nanchor = Paint::a\n", true, &f);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		assert_int_equal(sites_of(&f, wanted[i][0], &s), 1);
+		assert_int_equal(s->source, SITE_ANCHOR);
+		assert_string_equal(s->function, wanted[i][1]);
+	}
+	drop(&f);
+	unlink(m.path);
+}
+
 /* Where the compiler made one function of two, it is one probe's. */
 static void test_inlined(void **state)
 {
@@ -344,7 +365,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_agreement), cmocka_unit_test(test_inlined), cmocka_unit_test(test_fallbacks),
+		cmocka_unit_test(test_agreement), cmocka_unit_test(test_function_names),
+		cmocka_unit_test(test_inlined), cmocka_unit_test(test_fallbacks),
 		cmocka_unit_test(test_candidates), cmocka_unit_test(test_many_candidates), cmocka_unit_test(test_cache),
 	};
 

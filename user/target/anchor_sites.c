@@ -296,13 +296,22 @@ static void refuse_many(struct lead *lead)
 	lead->nr = 0;
 }
 
+/* No symbol told its name, so it is what the definition says: of its names the first that is no pattern, else its own. */
+static const char *defined_name(const struct engine_probe *p)
+{
+	for (size_t i = 0; i < p->nr_functions; i++)
+		if (!strpbrk(p->functions[i], "*?"))
+			return p->functions[i];
+	return p->name;
+}
+
 static void write_evidence(const struct leads *l, const struct lead *lead, const struct anchor_match *m,
 			   struct site *s)
 {
 	const struct anchor *a = &l->anchors[lead->first];
 	size_t n = 0, cap = sizeof(s->evidence);
 
-	snprintf(s->function, sizeof(s->function), "%s", a[lead->from].terms[0].text);
+	snprintf(s->function, sizeof(s->function), "%s", defined_name(lead->probe));
 	for (size_t k = lead->from; k < lead->to && n < cap; k++)
 		for (size_t t = 0; t < a[k].nr_terms && n < cap; t++)
 			if (!a[k].terms[t].negated && !lead->absent[k])

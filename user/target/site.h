@@ -31,7 +31,7 @@ struct site {
 	uint64_t cage;		/* vaddr of the pointer cage's base, 0: none known */
 	struct arg_spec args[RECORD_MAX_ARGS];	/* of this build: calibrated ones replace the definition's */
 	size_t nr_args;
-	char function[256];	/* symbol, or the anchor's text */
+	char function[256];	/* symbol, else its name as the definition has it */
 	char evidence[640];	/* room for a calibration's and an anchor's */
 	char reason[384];	/* SITE_NONE: why, one sentence */
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "capture/features.h"
 #include "cli/command.h"
 #include "cli/serve.h"
 #include "version.h"
@@ -193,8 +194,11 @@ static void print_endpoints(const struct serve *s)
 
 static int open_all(struct serve *s, struct error *err)
 {
-	int rc = choose_socket(s, err);
+	/* that attaching isn't permitted says more than that there is no place for a socket */
+	int rc = s->replay ? 0 : features_check(err);
 
+	if (!rc)
+		rc = choose_socket(s, err);
 	if (rc)
 		return rc;
 	s->loop = event_base_new();

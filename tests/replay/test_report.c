@@ -137,6 +137,18 @@ static void expect_line(const char *text, const char *line)
 		fail_msg("no line '%s' in:\n%s", line, text);
 }
 
+/* A line that begins and ends so. */
+static void expect_row(const char *text, const char *begin, const char *end)
+{
+	for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin)) {
+		size_t n = strcspn(at, "\n");
+
+		if ((at == text || at[-1] == '\n') && n >= strlen(end) && !strncmp(at + n - strlen(end), end, strlen(end)))
+			return;
+	}
+	fail_msg("no line '%s…%s' in:\n%s", begin, end, text);
+}
+
 static void test_text(void **state)
 {
 	struct replay r = some();
@@ -153,7 +165,7 @@ static void test_text(void **state)
 	expect_line(text, "type    hits  total ms  self ms  overhead ms  blocked ms  longest ms");
 	expect_line(text, "REFLOW     2    90.000   60.000        0.000       0.000     100.000");
 	expect_line(text, "LAYOUT     2    53.000   33.000        0.000      10.000      60.000");
-	expect_line(text, "Mark    1,234");
+	expect_row(text, "Mark    1,234 ", " (mark)");
 	expect_line(text, "id    at ms  wall ms  self ms  blocked ms  pid  timeline  event   about");
 	expect_line(text, " 1  100.000  100.000   40.000       0.000  100         1  Reflow  http://one.test/");
 	expect_line(text, "Paint  two functions fit");
@@ -162,6 +174,41 @@ static void test_text(void **state)
 	assert_null(strstr(text, "Lost"));
 	assert_null(strstr(text, "eft out"));
 	free(text);
+}
+
+/* Probes with the same label are told apart, and those whose calls are no events say what they are instead of times. */
+static void test_no_events(void **state)
+{
+	int fired, arrow, code;
+	struct replay r;
+	json_t *j, *p;
+	char *text;
+
+	(void)state;
+	for (int json = 0; json <= 1; json++) {
+		r = some();
+		fired = replay_role(&r, "Timer::Fired", PROBE_KIND_SPAN, ROLE_SCRIPT_CALLER);
+		arrow = replay_role(&r, "Timer::Fired-arrow", PROBE_KIND_FLOW_END, ROLE_NONE);
+		r.probes[fired].label = r.probes[arrow].label = "TimerFire";
+		r.probes[fired].stats.calls = r.probes[arrow].stats.calls = 3;
+		replay_call(&r, 1, 10 * MS, 20 * MS, layout);
+		text = run(&r, json ? "--json" : "", &code);
+		assert_int_equal(code, 0);
+		if (!json) {
+			expect_row(text, "TimerFire     3 ", " Timer::Fired (script-caller)");
+			expect_row(text, "TimerFire     3 ", " Timer::Fired-arrow (flow-end)");
+			expect_row(text, "Layout        1 ", "10.000");
+		} else {
+			j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+			p = json_array_get(json_object_get(j, "probes"), fired);
+			assert_string_equal(json_string_value(json_object_get(p, "role")), "script-caller");
+			p = json_array_get(json_object_get(j, "probes"), arrow);
+			assert_string_equal(json_string_value(json_object_get(p, "kind")), "flow-end");
+			assert_true(json_is_null(json_object_get(p, "role")));
+			json_decref(j);
+		}
+		free(text);
+	}
 }
 
 /* What each column means stands below, ± only where there is one. */
@@ -257,7 +304,7 @@ static void test_without_counters(void **state)
 	text = run(&r, "", &code);
 	assert_int_equal(code, 0);
 	expect_line(text, "1 event for 7 calls in 1 process; 3 of 3 attached probes were hit; 10 records LOST");
-	expect_line(text, "Mark       2");
+	expect_row(text, "Mark       2 ", " (mark)");
 	/* none of the calls that were summed up has a longest time */
 	expect_line(text, "REFLOW     7     1.000    1.000        0.000       0.000");
 	assert_null(strstr(text, "No hits"));
@@ -436,7 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_text), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_columns), cmocka_unit_test(test_no_events),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_irregular),
 		cmocka_unit_test(test_without_counters), cmocka_unit_test(test_left_out), cmocka_unit_test(test_all_left_out),

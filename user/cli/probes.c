@@ -122,12 +122,10 @@ static bool shows_reason(const struct found_list *l, size_t i, const struct engi
 	return !found_anywhere(l, p) && !(other && found_anywhere(l, other));
 }
 
-/* What an instant is says more than its type, which is GENERIC. */
+/* What is no event of its own says more than its type, which is GENERIC. */
 static const char *shown_event(const struct engine_probe *p)
 {
-	bool call = p->kind == PROBE_KIND_SPAN || p->kind == PROBE_KIND_AGGREGATE;
-
-	return (call ? words_name(event_type_words, p->type) : words_name(probe_kind_words, p->kind)) ?: "?";
+	return words_of_no_event(p->kind, p->role) ?: words_name(event_type_words, p->type) ?: "?";
 }
 
 /* --- as a table --- */
@@ -236,6 +234,7 @@ static void json_site(struct jsonout *j, const struct found *m, const struct sit
 	jsonout_text(j, "name", site_name(s));
 	jsonout_text(j, "event", words_name(event_type_words, s->probe->type) ?: "GENERIC");
 	jsonout_text(j, "kind", words_name(probe_kind_words, s->probe->kind) ?: "span");
+	jsonout_text(j, "role", words_name(probe_role_words, s->probe->role));
 	jsonout_text(j, "label", s->probe->label_function && s->source ? s->function : s->probe->label);
 	jsonout_bool(j, "off", s->probe->off);
 	jsonout_text(j, "engine", m->engine->name);

@@ -151,6 +151,8 @@ static void put_probes(struct jsonout *j, const struct session *s, const struct 
 		jsonout_text(j, "name", p[i].name);
 		jsonout_text(j, "label", p[i].label);
 		jsonout_text(j, "event", event_type_name(p[i].type));
+		jsonout_text(j, "kind", words_name(probe_kind_words, p[i].kind));
+		jsonout_text(j, "role", words_name(probe_role_words, p[i].role));
 		jsonout_text(j, "engine", p[i].engine);
 		jsonout_text(j, "function", p[i].function);
 		jsonout_text(j, "module", p[i].module);

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/table.h"
+#include "target/engine.h"
 
 /* Was there any calibration? Without one the overhead is not nothing, but unknown. */
 static bool knows_overhead(const struct recording_info *info)
@@ -166,6 +167,7 @@ static int print_probes(const struct session *s, const struct report_stats *r)
 	for (size_t i = 0; i < shown; i++) {
 		const struct recording_probe *probe = &p[order[i]];
 		const struct event_sums *sum = &r->probes[order[i]];
+		const char *no_event;
 
 		table_text(t, *probe->label ? probe->label : probe->name);
 		if (sum->events) {
@@ -176,7 +178,11 @@ static int print_probes(const struct session *s, const struct report_stats *r)
 			for (uint32_t k = 0; k < SUMS_COLUMNS - 1 + info->nr_metrics; k++)
 				table_text(t, "");
 		}
-		table_text(t, other_name(probe));
+		no_event = words_of_no_event(probe->kind, probe->role);
+		if (no_event)
+			table_format(t, "%s%s(%s)", other_name(probe), *other_name(probe) ? " " : "", no_event);
+		else
+			table_text(t, other_name(probe));
 	}
 	free(order);
 	if (shown)

@@ -196,6 +196,8 @@ extern const struct engine_word event_type_words[], probe_kind_words[], probe_ro
 const struct engine_word *arg_field_constants(int field);	/* of thread-type and script-type; NULL for others */
 int words_value(const struct engine_word *words, const char *name);	/* 0: not in the table */
 const char *words_name(const struct engine_word *words, int value);	/* NULL: not in the table */
+/* What a probe is whose calls are no events of their own: its kind (mark, flow-end, …) or role (script-caller); else NULL. */
+const char *words_of_no_event(int kind, int role);
 const char *words_list(const struct engine_word *words, char *dst, size_t size);	/* "a, b or c"; returns dst */
 
 #endif

@@ -73,6 +73,13 @@ const char *words_name(const struct engine_word *words, int value)
 	return NULL;
 }
 
+const char *words_of_no_event(int kind, int role)
+{
+	if (kind && kind != PROBE_KIND_SPAN && kind != PROBE_KIND_AGGREGATE)
+		return words_name(probe_kind_words, kind);
+	return role == ROLE_SCRIPT_CALLER ? words_name(probe_role_words, role) : NULL;
+}
+
 int arg_field_parse(const char *name)
 {
 	return words_value(arg_field_words, name);

@@ -120,7 +120,7 @@ static void print_summary(const struct session *s, const struct report_stats *r)
 		printf(" of %zu", nr_processes);
 	printf("; %u of %zu attached probes were hit", r->hit, nr_probes - r->refused);
 	if (r->left_out)
-		printf(", %u by calls that are left out only", r->left_out);
+		printf(", %u more only by calls that are left out", r->left_out);
 	print_number("; ", c->lost, "record", c->lost ? " LOST\n" : " lost\n");
 	if (*session_incomplete(s, missing, sizeof(missing)))
 		printf("! The recording is not complete: %s.\n", missing);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 #include "replay/invariants.h"
 #include "replay/replay.h"
@@ -364,6 +365,102 @@ static void test_child_is_not_main(void **state)
 	framed(&r, 1, A, 30, 31, 0xf1, NULL);
 	EXPECT("2/0 main: A[30-31]\n"
 	       "1/2: PAINT[10-20]\n");
+}
+
+/*
+ * Chromium makes a new frame for each navigation: those that paint one after the other are all main. The old document still
+ * runs while the next one's frame is made. A frame inside doesn't paint, or inside of the time in which its page does.
+ */
+static void test_main_after_main(void **state)
+{
+	struct replay r = begin();
+	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		uint64_t at = 100 + 100 * i, frame = 0xf1 + i;
+
+		framed(&r, 1, A, at, at + 10 + 20 * (i == 1), frame, "http://x/");
+		framed(&r, 1, paint, at + 40, at + 50, frame, NULL);
+		if (i == 1) {
+			framed(&r, 1, A, at + 52, at + 54, 0xc1, "http://x/inside");
+			framed(&r, 1, A, at + 56, at + 58, 0xc2, "http://x/paints");
+			framed(&r, 1, paint, at + 60, at + 65, 0xc2, NULL);
+			framed(&r, 1, paint, at + 70, at + 75, frame, NULL);
+		}
+		if (i < 2)
+			framed(&r, 1, B, at + 98, at + 99, frame + 1, NULL);
+		framed(&r, 1, B, at + 99, at + 100, frame, NULL);
+	}
+	framed(&r, 1, A, 500, 501, 0xc3, "http://x/after");
+	framed(&r, 1, paint, 510, 520, 0xf5, "about:blank");
+	struct session *m = expect(&r, "2/0 main http://x/: B[198-199]\nA[200-230]\nPAINT[240-250]\nPAINT[270-275]\nB[299-300]\n"
+				   "1/0 main http://x/: A[100-110]\nPAINT[140-150]\nB[199-200]\n"
+				   "3/0 http://x/inside: A[252-254]\n"
+				   "4/0 http://x/paints: A[256-258]\nPAINT[260-265]\n"
+				   "5/0 main http://x/: B[298-299]\nA[300-310]\nPAINT[340-350]\nB[399-400]\n"
+				   "6/0 http://x/after: A[500-501]\n"
+				   "7/0 about:blank: PAINT[510-520]\n");
+	const struct timeline *t;
+	size_t nr;
+
+	t = session_timelines(m, &nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(t[i].page_frame_id, t[i].main ? 2 : 0);
+	session_free(m);
+}
+
+/* Of pages that paint by turns, as those of two tabs do, the best is main alone; touching is no overlap. */
+static void test_tabs(void **state)
+{
+	(void)state;
+	for (int by_turns = 0; by_turns <= 1; by_turns++) {
+		struct replay r = begin();
+		int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+
+		framed(&r, 1, paint, 10, 20, 0xf1, "http://x/1");
+		framed(&r, 1, paint, 20, 40, 0xf2, "http://x/2");
+		if (by_turns)
+			framed(&r, 1, paint, 40, 41, 0xf1, NULL);
+		EXPECT(by_turns ? "2/0 main http://x/2: PAINT[20-40]\n1/0 http://x/1: PAINT[10-20]\nPAINT[40-41]\n" :
+				  "2/0 main http://x/2: PAINT[20-40]\n1/0 main http://x/1: PAINT[10-20]\n");
+	}
+}
+
+/* A process in which nothing paints has one main frame. */
+static void test_main_without_paints(void **state)
+{
+	struct replay r = begin();
+
+	(void)state;
+	framed(&r, 1, A, 10, 20, 0xf1, "http://x/1");
+	framed(&r, 1, A, 30, 50, 0xf2, "http://x/1");
+	EXPECT("2/0 main http://x/1: A[30-50]\n1/0 http://x/1: A[10-20]\n");
+}
+
+/* Many after one another, the busiest somewhere in the middle: each that paints in nobody else's time, whatever the order. */
+static void test_many_mains(void **state)
+{
+	struct replay r = begin();
+	int paint = replay_probe(&r, "PAINT", EVENT_PAINT);
+	const struct timeline *t;
+	struct session *m;
+	size_t nr;
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		uint64_t at = 1000 * i, own = 1 + (i * 7919) % 211;
+
+		framed(&r, 1, paint, at, at + own, 2 * i + 2, "http://x/");
+		framed(&r, 1, paint, at + 300, at + 301, 2 * i + 3, "http://x/tab");
+		framed(&r, 1, paint, at + 400, at + 400 + own, 2 * i + 2, NULL);
+	}
+	m = replay_session(&r);
+	t = session_timelines(m, &nr);
+	assert_int_equal(nr, 1000);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(t[i].main, !strcmp(t[i].url, "http://x/"));
+	session_free(m);
 }
 
 /* Busy is what takes time, with or without events below; sums of calls count as well. */
@@ -760,7 +857,9 @@ int main(void)
 		cmocka_unit_test(test_out_of_no_frame), cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_unknown), cmocka_unit_test(test_reuse), cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_main_first), cmocka_unit_test(test_own_pages),
-		cmocka_unit_test(test_main_paints), cmocka_unit_test(test_child_is_not_main),
+		cmocka_unit_test(test_main_paints), cmocka_unit_test(test_main_after_main),
+		cmocka_unit_test(test_tabs), cmocka_unit_test(test_main_without_paints), cmocka_unit_test(test_many_mains),
+		cmocka_unit_test(test_child_is_not_main),
 		cmocka_unit_test(test_time_before_number), cmocka_unit_test(test_no_url_last),
 		cmocka_unit_test(test_toolbar_last),
 		cmocka_unit_test(test_own_pages_last), cmocka_unit_test(test_documents_of_no_frame),

@@ -8,8 +8,6 @@ bool level_attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
 	struct place *p = &tr->b->frames.places.items[ev->place];
 
 	p->events++;
-	p->paints |= tr->b->session->tables.types[ev->probe] == EVENT_PAINT;
-	p->first_ns = min_u64(p->first_ns, ev->start_ns);
 	if (shown && tr->levels[shown - 1].place == ev->place)
 		return true;
 	ev->state |= RAW_ROOT;
@@ -20,11 +18,16 @@ bool level_attach(struct tree *tr, struct raw_event *ev, uint32_t shown)
 	return false;
 }
 
-void level_add_time(struct tree *tr, const struct raw_event *ev)
+void level_add_up(struct tree *tr, const struct raw_event *ev)
 {
 	struct place *p = &tr->b->frames.places.items[ev->place];
 
 	p->self_ns = sat_add(p->self_ns, ev->self_ns);
+	if (tr->b->session->tables.types[ev->probe] != EVENT_PAINT)
+		return;
+	p->paints = true;
+	p->paints_from_ns = min_u64(p->paints_from_ns, ev->start_ns);
+	p->paints_until_ns = max_u64(p->paints_until_ns, ev->end_ns);
 }
 
 static void flag_overhead(struct raw_event *ev)
@@ -114,7 +117,7 @@ void level_settle_aggregates(struct tree *tr, struct level *l)
 			a->ev.place = l->place;
 		if (level_attach(tr, &a->ev, l->shown))
 			tr->levels[l->shown - 1].size++;
-		level_add_time(tr, &a->ev);
+		level_add_up(tr, &a->ev);
 		level_place(tr, i - 1, l - tr->levels + 1);
 	}
 }

@@ -91,5 +91,12 @@ int layout_make(struct session_builder *b);
 
 /* timelines.c: orders the places into b->session->timelines and says how many events they hold. -ENOMEM. */
 int timelines_make(struct session_builder *b);
+/* Which of two fits better as the first timeline, once ranks are known. Of frames that have events and no known parent,
+ * the bits of a rank from RANK_KIND on say whose pages they show. */
+#define RANK_KIND 7
+bool place_better(const struct place *p, const struct place *q);
+
+/* mains.c: says which places are main frames, once ranks are known. -ENOMEM. */
+int mains_find(struct session_builder *b);
 
 #endif

@@ -25,7 +25,8 @@ void frames_free(struct frames *f)
 static int place_add(struct frames *f, uint32_t tgid, uint64_t frame, struct map *map, uint64_t key)
 {
 	struct place p = {
-		.frame = frame, .tgid = tgid, .parent = PLACE_NONE, .removed_ns = UINT64_MAX, .first_ns = UINT64_MAX,
+		.frame = frame, .tgid = tgid, .parent = PLACE_NONE, .removed_ns = UINT64_MAX,
+		.paints_from_ns = UINT64_MAX, .page = PLACE_NONE,
 	};
 
 	if (f->places.nr >= PLACE_DOCUMENT - 1)

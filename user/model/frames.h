@@ -26,8 +26,11 @@ struct place {
 	uint32_t events;
 	uint64_t self_ns;	/* of all its events together */
 	bool paints;		/* one of them is a PAINT */
+	uint64_t paints_from_ns, paints_until_ns;	/* start of the first of those, end of the last; UINT64_MAX and 0 */
 	bool own;		/* nothing but the browser's own user interface was shown in it */
-	uint64_t first_ns;	/* start of its first event */
+	bool main;		/* a main frame */
+	uint16_t rank;		/* how well it fits as the first timeline */
+	uint32_t page;		/* of a main frame: the best one of those that took each other's place; else PLACE_NONE */
 	uint32_t timeline;	/* index of the timeline that it becomes */
 };
 

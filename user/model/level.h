@@ -47,8 +47,8 @@ static inline const struct cost *cost_of(struct tree *tr, const struct raw_event
 
 /* Where an event is shown: below the event of level number `shown` (true), or at the top of a timeline. */
 bool level_attach(struct tree *tr, struct raw_event *ev, uint32_t shown);
-/* Adds the self time of an event to that of the place where it is shown, once both are known. */
-void level_add_time(struct tree *tr, const struct raw_event *ev);
+/* Adds an event's self time, and if it paints, when it did, to what is known of the place where it is shown. Once it has an end. */
+void level_add_up(struct tree *tr, const struct raw_event *ev);
 /* Splits the wall time of a call that has just got its end. *ret_off: how long it was off the CPU, children included. */
 void level_account(struct tree *tr, struct level *l, uint64_t *ret_off);
 /* Settles the aggregates below a call that has just got its end. Before level_account(). */

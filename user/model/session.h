@@ -78,7 +78,8 @@ struct timeline {
 	uint32_t frame_id;	/* small number for clients; 0: not associated with a frame */
 	uint32_t parent_frame_id;
 	uint32_t process;	/* index into session_processes */
-	bool main;		/* main frame of its window */
+	bool main;		/* a main frame of its window: it may have several, one after the other */
+	uint32_t page_frame_id;	/* of a main frame: frame_id that stands for all those that took each other's place; 0: no frame's */
 	const char *url;	/* of the last document in it, or NULL; events of no frame have one only if they are about one */
 	uint16_t rank;		/* for timeline_better() */
 	uint64_t self_ns;	/* of all its events together */

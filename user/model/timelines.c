@@ -69,7 +69,7 @@ static int find_own(struct session_builder *b)
 
 /* How well a place fits as the first timeline: a client may show that one only. A frame that came and went before the one
  * that counts has no document. Where no parents are known, paints tell: Blink paints a page as a whole in its main frame. */
-static uint16_t rank(const struct session_builder *b, const struct place *p)
+static uint16_t rank_of(const struct session_builder *b, const struct place *p)
 {
 	uint16_t points = p->urls.nr != 0;
 
@@ -86,18 +86,16 @@ static uint16_t rank(const struct session_builder *b, const struct place *p)
 	if (p->frame && p->top)
 		points += 1 << 6;
 	if (p->frame && p->events && !p->own)
-		points += 1 << 7;
+		points += 1 << RANK_KIND;
 	if (p->events && shows_page(p) && !p->parent_frame)
-		points += 1 << 8;
+		points += 1 << (RANK_KIND + 1);
 	return points;
 }
 
-static bool better(const struct session_builder *b, const struct place *p, const struct place *q)
+bool place_better(const struct place *p, const struct place *q)
 {
-	uint16_t x = rank(b, p), y = rank(b, q);
-
-	if (x != y)
-		return x > y;
+	if (p->rank != q->rank)
+		return p->rank > q->rank;
 	return p->self_ns != q->self_ns ? p->self_ns > q->self_ns : p->events > q->events;
 }
 
@@ -113,38 +111,10 @@ static size_t find_first(const struct session_builder *b)
 	for (size_t i = 0; i < b->frames.places.nr; i++) {
 		const struct place *p = &b->frames.places.items[i];
 
-		if (shown(p) && (best == SIZE_MAX || better(b, p, &b->frames.places.items[best])))
+		if (shown(p) && (best == SIZE_MAX || place_better(p, &b->frames.places.items[best])))
 			best = i;
 	}
 	return best;
-}
-
-/* Per process: its best frame that isn't known to have a parent, MAP_NONE if a frame is known to have none. */
-static int find_mains(const struct session_builder *b, struct map *mains)
-{
-	for (size_t i = 0; i < b->frames.places.nr; i++) {
-		const struct place *p = &b->frames.places.items[i];
-
-		uint32_t known = map_get(mains, p->tgid);
-
-		if (p->frame && !p->top && !p->parent_frame &&
-		    (known == MAP_NONE || better(b, p, &b->frames.places.items[known])) && map_set(mains, p->tgid, i))
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < b->frames.places.nr; i++)
-		if (b->frames.places.items[i].top && map_set(mains, b->frames.places.items[i].tgid, MAP_NONE))
-			return -ENOMEM;
-	return 0;
-}
-
-/* A frame is its window's main one if it is known to have no parent, or none of its process is and it is the best. */
-static bool is_main(const struct session_builder *b, const struct map *mains, size_t index, size_t first)
-{
-	const struct place *p = &b->frames.places.items[index];
-
-	if (!p->frame)
-		return index == first;
-	return p->top || map_get(mains, p->tgid) == index;
 }
 
 /* Of the last document. What belongs to no frame has none if it is about several. */
@@ -158,19 +128,19 @@ static const char *url_of(const struct place *p)
 	return last;
 }
 
-static int add(struct session_builder *b, const struct map *mains, size_t index, size_t first)
+static int add(struct session_builder *b, size_t index, size_t first)
 {
 	struct session *s = b->session;
 	struct place *p = &b->frames.places.items[index];
 	struct timeline t = {
 		.id = s->timelines.nr + 1,
 		.frame = p->frame,
-		.main = is_main(b, mains, index, first),
+		.main = p->frame ? p->main : index == first,
 		.created_ns = p->created_ns,
 		.removed_ns = p->removed_ns,
 		.nr_events = p->events,
 		.url = url_of(p),
-		.rank = rank(b, p),
+		.rank = p->rank,
 		.self_ns = p->self_ns,
 	};
 
@@ -195,6 +165,9 @@ static void number_frames(struct session_builder *b)
 		if (p->frame && p->parent != PLACE_NONE && p->parent != i)
 			s->timelines.items[p->timeline].parent_frame_id =
 				s->timelines.items[b->frames.places.items[p->parent].timeline].frame_id;
+		if (p->frame && p->page != PLACE_NONE)
+			s->timelines.items[p->timeline].page_frame_id =
+				s->timelines.items[b->frames.places.items[p->page].timeline].frame_id;
 	}
 }
 
@@ -215,15 +188,15 @@ static unsigned int group_of(const struct place *p)
 	return !p->frame ? 2 : p->own;
 }
 
-static int add_all(struct session_builder *b, const struct map *mains, size_t first)
+static int add_all(struct session_builder *b, size_t first)
 {
 	const struct place *places = b->frames.places.items;
 
-	if (add(b, mains, first, first))
+	if (add(b, first, first))
 		return -ENOMEM;
 	for (unsigned int group = 0; group <= 2; group++)
 		for (size_t i = 0; i < b->frames.places.nr; i++)
-			if (i != first && shown(&places[i]) && group_of(&places[i]) == group && add(b, mains, i, first))
+			if (i != first && shown(&places[i]) && group_of(&places[i]) == group && add(b, i, first))
 				return -ENOMEM;
 	return 0;
 }
@@ -231,21 +204,21 @@ static int add_all(struct session_builder *b, const struct map *mains, size_t fi
 int timelines_make(struct session_builder *b)
 {
 	struct session *s = b->session;
-	struct map mains = { 0 };
 	uint32_t next = 1;
 	size_t first;
 	int rc = find_own(b);
 
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < b->frames.places.nr; i++)
+		b->frames.places.items[i].rank = rank_of(b, &b->frames.places.items[i]);
 	first = find_first(b);
 	if (first == SIZE_MAX) {
 		rc = add_empty(b);
 	} else {
-		rc = find_mains(b, &mains);
+		rc = mains_find(b);
 		if (!rc)
-			rc = add_all(b, &mains, first);
-		map_free(&mains);
+			rc = add_all(b, first);
 	}
 	if (rc)
 		return rc;

@@ -75,7 +75,7 @@ static void pop(struct tree *tr, uint64_t ts_ns, bool final)
 	level_account(tr, l, &off);
 	if (!hidden) {
 		ev->subtree = l->size;
-		level_add_time(tr, ev);
+		level_add_up(tr, ev);
 		count_flags(&tr->b->session->counts, ev);
 	}
 	if (!hidden && l->above)
@@ -233,7 +233,7 @@ static void add_aggregate(struct tree *tr, uint32_t index)
 		return;
 	}
 	level_attach(tr, &a->ev, 0);
-	level_add_time(tr, &a->ev);
+	level_add_up(tr, &a->ev);
 	level_place(tr, index, 0);
 }
 

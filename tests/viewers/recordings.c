@@ -3,7 +3,8 @@
  * Recordings for the exporters' tests, made without a browser. usage: recordings SCENARIO OUT [NUMBER]
  * empty, one, losses: just that; page: a page load with all that an engine can tell; hostile: texts and intervals that
  * break naive writers; deep: NUMBER nested calls; many: NUMBER events; random: a lossy stream from seed NUMBER;
- * spaced: the same with no two records at one time; metrics: calls that carry more than time, and some that don't.
+ * spaced: the same with no two records at one time; metrics: calls that carry more than time, and some that don't;
+ * reloads: documents that take each other's place in frames of their own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -257,6 +258,30 @@ static void hostile(struct stream *s)
 	stream_note(s, at(us + 1000), ~0u, "\x1b[31mred\xff");
 }
 
+/* Three documents, each in a frame of its own, as Chromium has them; its browser process tells of no frame. */
+static void reloads(struct stream *s)
+{
+	static const char url[] = "http://127.0.0.1:8000/index.html";
+
+	for (uint64_t i = 0, us = 1000; i < 3; i++, us += 100000) {
+		uint64_t frame = MAIN_FRAME + 0x100 * i;
+
+		mark(s, BROWSER, us, NAVIGATION, 0);
+		stream_text(s, FIELD_URL, url);
+		begin(s, RENDERER, us + 1000, PARSE, frame, url);
+		stream_end(s, RENDERER, at(us + 9000 + 1000 * (i == 1)));
+		if (i == 1) {
+			begin(s, RENDERER, us + 11000, PARSE, CHILD_FRAME, "http://127.0.0.1:8000/frame.html");
+			stream_end(s, RENDERER, at(us + 12000));
+		}
+		for (int k = 0; k < 2; k++) {
+			style(s, us + 20000 + 9000 * k, frame, url);
+			begin(s, RENDERER, us + 22000 + 9000 * k, PAINT, frame, url);
+			stream_end(s, RENDERER, at(us + 23000 + 9000 * k));
+		}
+	}
+}
+
 /* An end with three metrics: what the call had, its children's included. */
 static void end_with(struct stream *s, uint64_t us, uint64_t faults, uint64_t clock_ns, uint64_t odd)
 {
@@ -400,6 +425,8 @@ static int make(const char *scenario, uint64_t number, struct recording_writer *
 		stream_loss(&s, at(20), at(500), STYLE, 5, 6)->lost_marks = 7;
 	} else if (!strcmp(scenario, "page")) {
 		page(&s);
+	} else if (!strcmp(scenario, "reloads")) {
+		reloads(&s);
 	} else if (!strcmp(scenario, "hostile")) {
 		hostile(&s);
 	} else if (!strcmp(scenario, "metrics")) {

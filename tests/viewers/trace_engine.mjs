@@ -61,4 +61,6 @@ process.stdout.write(JSON.stringify({
 	markers: ExtensionTraceData.extensionMarkers.map((m) => ({ name: m.name, ts: m.ts })),
 	timings: UserTimings.performanceMeasures.length,
 	insights: [...(parsed.insights?.keys() ?? [])],
+	matchAttempts: [...(parsed.insights?.values() ?? [])].map((set) => set.model.SlowCSSSelector?.totalMatchAttempts ?? null),
+	frames: [...Meta.rendererProcessesByFrame.keys()], mainFrameId: Meta.mainFrameId,
 }));

@@ -36,7 +36,11 @@ struct exporter {
 	struct chrome_tail *tails;
 	struct selector_table selectors;
 	void *profile;		/* devtools.c's own */
+	const struct timeline *main_frame;	/* the one that a viewer knows, which stands for its followers, too; NULL: each for itself */
 };
+
+/* The frame in which a viewer looks for what is of this one. */
+const struct timeline *chrome_viewers_frame(const struct exporter *x, const struct timeline *t);
 
 int chrome_begin(const struct session *s, const struct export_options *opt, struct outfile *f, struct exporter **ret);
 void chrome_free(struct exporter *x);

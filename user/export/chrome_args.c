@@ -93,6 +93,14 @@ void chrome_data(struct exporter *x, struct emit *out, const char *name, const s
 		detail_text(x, out, d);
 }
 
+const struct timeline *chrome_viewers_frame(const struct exporter *x, const struct timeline *t)
+{
+	const struct timeline *m = x->main_frame;
+	bool follows = m && m->page_frame_id && t->process == m->process && t->page_frame_id == m->page_frame_id;
+
+	return follows ? m : t;
+}
+
 static void begin_data(struct exporter *x, struct emit *out, const char *name, const struct export_event *e)
 {
 	char frame[33];
@@ -103,7 +111,7 @@ static void begin_data(struct exporter *x, struct emit *out, const char *name, c
 	else
 		emit_text(out, "\"startLine\":0");
 	if (e->timeline->frame) {
-		shown_frame_id(e->timeline, frame);
+		shown_frame_id(chrome_viewers_frame(x, e->timeline), frame);
 		emit_member(out, "frame", frame);
 	}
 	url_member(x, out, "url", e->view.detail->url);

@@ -80,7 +80,7 @@ static int devtools_begin(const struct session *s, const struct export_options *
 	}
 	x->profile = profile;
 	x->instant = 'I';
-	profile->main_frame = devtools_main_frame(s);
+	x->main_frame = devtools_main_frame(s);
 	for (size_t i = 0; i < x->in.nr_probes; i++) {
 		profile->native[i] = native_label(x->in.probes[i].label);
 		if (!profile->native[i])
@@ -259,11 +259,12 @@ static void navigation(struct exporter *x, const struct session_mark *m)
 	struct devtools_profile *profile = x->profile;
 	size_t nr;
 	const struct timeline *t = session_timelines(x->in.s, &nr);
-	const struct timeline *frame = m->timeline < nr && t[m->timeline].frame ? &t[m->timeline] : profile->main_frame;
+	const struct timeline *frame = m->timeline < nr && t[m->timeline].frame ? &t[m->timeline] : x->main_frame;
 	char id[33];
 
 	if (!frame)
 		return;
+	frame = chrome_viewers_frame(x, frame);
 	chrome_process_item(x, 'R', m->ts_ns, frame->process);
 	chrome_name(x, "navigationStart", "blink.user_timing");
 	shown_frame_id(frame, id);
@@ -272,9 +273,9 @@ static void navigation(struct exporter *x, const struct session_mark *m)
 	emit_text(&x->out, ",\"data\":{\"documentLoaderURL\":");
 	emit_json_n(&x->out, m->detail->url, shown_url(&x->in.opt, m->detail->url));
 	emit_text(&x->out, ",\"isLoadingMainFrame\":");
-	emit_string(&x->out, frame == profile->main_frame ? "true" : "false");
+	emit_string(&x->out, frame == x->main_frame ? "true" : "false");
 	emit_text(&x->out, ",\"isOutermostMainFrame\":");
-	emit_string(&x->out, frame == profile->main_frame ? "true" : "false");
+	emit_string(&x->out, frame == x->main_frame ? "true" : "false");
 	emit_text(&x->out, ",\"navigationId\":\"");
 	emit_hex(&x->out, ++profile->next_id, 32);
 	emit_text(&x->out, "\"}}}");

@@ -7,7 +7,6 @@
 
 /* Which of the panel's names stands for a call. */
 struct devtools_profile {
-	const struct timeline *main_frame;	/* NULL: none has a URL */
 	uint64_t next_id;			/* of user timings and navigations */
 	const char *native[];			/* per probe; NULL: a track of ours */
 };

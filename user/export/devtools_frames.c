@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The frame tree of a page's trace. A process that is missing here isn't drawn at all, so each that has a timeline
- * without a frame is given an empty one.
+ * without a frame is given an empty one. The panel knows one main frame, whose documents change, and takes the last one
+ * that is said to be that: of frames that took each other's place, one alone is.
  */
 #include <ctype.h>
 #include "export/devtools.h"
@@ -59,7 +60,6 @@ static const struct timeline *parent_of(const struct timeline *t, size_t nr, siz
 
 void devtools_frame_tree(struct exporter *x)
 {
-	const struct devtools_profile *profile = x->profile;
 	const struct timeline *t = x->in.timelines;
 	size_t nr = x->in.nr_timelines;
 	char id[33], parent_id[33];
@@ -81,7 +81,7 @@ void devtools_frame_tree(struct exporter *x)
 			emit_text(&x->out, ",");
 		any = true;
 		frame_entry(x, id, x->in.procs[t[i].process].pid, t[i].url, parent ? parent_id : NULL,
-			    &t[i] == profile->main_frame);
+			    &t[i] == x->main_frame);
 	}
 	emit_text(&x->out, "]}}}");
 }

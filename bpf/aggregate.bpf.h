@@ -89,6 +89,17 @@ static __always_inline void aggregate_flush_below(struct thread *t, __u64 parent
 	bpf_loop(SUMS, sums_step, &t, 0);
 }
 
+/*
+ * How long the thread had not run between the call's begin and `now`. A kernel that preempts programs may have done so
+ * since then, which is no affair of the call's any more.
+ */
+static __always_inline __u64 off_until(const struct thread *t, const struct frame *f, __u64 now)
+{
+	__u64 off = t->off_sum - f->off_begin;
+
+	return unlikely(t->off_last_at > now) && off >= t->off_last ? off - t->off_last : off;
+}
+
 /* A call whose sum had to make room for another while it ran (recursion) is one by itself, of an unknown key. */
 static __always_inline void aggregate_lone(struct thread *t, struct frame *f, __u64 now)
 {
@@ -97,7 +108,7 @@ static __always_inline void aggregate_lone(struct thread *t, struct frame *f, __
 
 	r->hdr.ts_ns = now;
 	r->first_ns = f->begin_ns;
-	r->total_ns = now - f->begin_ns - (t->off_sum - f->off_begin);
+	r->total_ns = now - f->begin_ns - off_until(t, f, now);
 	r->call_id = ++t->next_id;
 	r->parent_id = f->parent_id;
 	r->flags = 0;
@@ -123,7 +134,7 @@ static __noinline int aggregate_end(struct thread *t, struct frame *f, __u64 now
 		g->first_ns = f->begin_ns;
 	g->last_ns = now;
 	/* what the thread was off the CPU stands in its caller's books */
-	g->total_ns += now - f->begin_ns - (t->off_sum - f->off_begin);
+	g->total_ns += now - f->begin_ns - off_until(t, f, now);
 	g->hits++;
 	if (now - g->first_ns > AGGREGATE_LATE_NS)
 		aggregate_flush(t, i);

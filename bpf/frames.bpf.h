@@ -53,7 +53,7 @@ static __noinline int put_long_end(struct thread *t, struct frame *f, __u32 i, _
 	e->call_id = f->call_id;
 	e->parent_id = f->parent_id;
 	e->sp = f->sp;
-	e->off_cpu_ns = t->off_sum - f->off_begin;
+	e->off_cpu_ns = off_until(t, f, now);
 	e->probe = f->probe;
 	e->tgid = t->tgid;
 	e->depth = f->depth;
@@ -90,7 +90,7 @@ static __noinline bool hide(struct thread *t, struct frame *f, __u64 now)
 /* Writes the call's end. The frame is popped or marked by the caller, before: nothing below depends on the ring. */
 static __always_inline void frame_end(struct thread *t, struct frame *f, __u32 i, __u64 now, __u32 flags)
 {
-	__u64 off = t->off_sum - f->off_begin;
+	__u64 off = off_until(t, f, now);
 	struct wire_end *e;
 	__u32 at;
 

@@ -137,6 +137,7 @@ struct thread {
 	__u64 next_id;		/* serial number << 32 | calls so far */
 	__u64 off_at;		/* when it stopped running with calls open; 0: runs */
 	__u64 off_sum;
+	__u64 off_last_at, off_last;	/* the last time of that: when it began, and for how long */
 	__u64 buf_since;	/* time of the oldest record in buf */
 	__u32 len;		/* of buf; its first bytes are a chunk's header */
 	__u32 generation;	/* of buf: counts its flushes */

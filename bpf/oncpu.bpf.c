@@ -41,7 +41,9 @@ int BPF_PROG(fs_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!t)
 		return 0;
 	if (t->off_at) {
-		t->off_sum += bpf_ktime_get_ns() - t->off_at;
+		t->off_last_at = t->off_at;
+		t->off_last = bpf_ktime_get_ns() - t->off_at;
+		t->off_sum += t->off_last;
 		t->off_at = 0;
 	}
 	warm_up(t);

@@ -55,6 +55,7 @@ __noinline int thread_reset(struct thread *t, __u32 epoch)
 	t->under = 0;
 	t->off_at = 0;
 	t->off_sum = 0;
+	t->off_last_at = 0;
 	t->cage_at = 0;
 	for (int i = 0; i < RECORD_MAX_METRICS; i++)
 		t->counter_sum[i] = 0;
@@ -152,17 +153,38 @@ static __always_inline __u32 put_args(struct pt_regs *ctx, struct thread *t, __u
 	return end;
 }
 
+/*
+ * The time, and for how long the thread had not run by then. Where a kernel preempts programs, it may do so between the
+ * two: then both once more, lest what lies between counts on one side only.
+ */
+static __always_inline __u64 now_and_off(struct thread *t, __u64 *off)
+{
+	__u64 now;
+
+	*off = t->off_sum;
+	now = bpf_ktime_get_ns();
+	if (unlikely(*(volatile __u64 *)&t->off_sum != *off)) {
+		*off = t->off_sum;
+		now = bpf_ktime_get_ns();
+	}
+	return now;
+}
+
 /* The frame holds when: the stack has no room. */
 static __always_inline void reading_begins(struct thread *t, struct frame *f)
 {
-	f->begin_ns = bpf_ktime_get_ns();
-	f->off_begin = t->off_sum;
+	__u64 off;
+
+	f->begin_ns = now_and_off(t, &off);
+	f->off_begin = off;
 }
 
 /* For how long the thread has run since then. */
 static __always_inline __u32 ran_since(const struct frame *f, __u64 off_sum, __u64 now)
 {
-	return saturate(now - f->begin_ns - (off_sum - f->off_begin));
+	__u64 wall = now - f->begin_ns, off = off_sum - f->off_begin;
+
+	return off < wall ? saturate(wall - off) : 0;
 }
 
 /*
@@ -194,8 +216,7 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, __
 	b->up = f->parent_id ? f->call_id - f->parent_id : 0;
 	b->probe = f->probe;
 	b->depth = f->depth;
-	off = t->off_sum;
-	now = bpf_ktime_get_ns();
+	now = now_and_off(t, &off);
 	b->ts_ns = now;
 	f->read_ns = 0;
 	if (kind & WIRE_READ) {
@@ -409,11 +430,12 @@ static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, _
  */
 static __always_inline void send(struct thread *t, struct frame *f)
 {
-	__u64 off = t->off_sum, since = bpf_ktime_get_ns();
+	__u64 off, off_end, since = now_and_off(t, &off), end;
 
 	buf_flush(t);
-	if (f)
-		f->measured_ns += bpf_ktime_get_ns() - since - (t->off_sum - off);
+	end = now_and_off(t, &off_end);
+	if (f && off_end - off < end - since)
+		f->measured_ns += end - since - (off_end - off);
 }
 
 static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u64 cookie,

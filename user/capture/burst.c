@@ -27,17 +27,13 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-uint64_t burst_median(uint64_t *ns, unsigned int nr)
-{
-	qsort(ns, nr, sizeof(*ns), by_value);
-	return ns[nr / 2];
-}
-
 uint64_t burst_typical(uint64_t *ns, unsigned int nr)
 {
-	uint64_t sum = 0, limit = nr ? burst_median(ns, nr) * FAR_OUT : 0;
+	uint64_t sum = 0, limit;
 	unsigned int used = 0;
 
+	qsort(ns, nr, sizeof(*ns), by_value);
+	limit = nr ? ns[nr / 2] * FAR_OUT : 0;
 	while (used < nr && ns[used] <= limit)
 		sum += ns[used++];
 	return used ? sum / used : 0;

@@ -29,6 +29,5 @@ void burst_run(struct burst *b, twin_fn twin, twin_caller_fn caller, uint64_t pe
  * median would be some 5 % too low. The mean, then, but without calls that were preempted.
  */
 uint64_t burst_typical(uint64_t *ns, unsigned int nr);
-uint64_t burst_median(uint64_t *ns, unsigned int nr);	/* sorts, too; nr > 0 */
 
 #endif

@@ -258,7 +258,7 @@ static int get_end(struct record_decoder *d, unsigned int mask)
 		r->hidden_ns = get(d, COL_MISC);
 		r->hidden_hits = get(d, COL_MISC);
 	}
-	if (mask & OP_HIDDEN_READ)
+	if (mask & OP_MEASURED)
 		r->measured_ns = get(d, COL_MISC);
 	for (uint32_t i = 0; i < nr; i++)
 		((uint64_t *)(r + 1))[i] = get(d, COL_ARG);

@@ -388,7 +388,7 @@ static int put_end(struct record_encoder *e, const struct rec_end *r)
 	}
 	if (r->measured_ns) {
 		put(e, COL_MISC, r->measured_ns);
-		mask |= OP_HIDDEN_READ;
+		mask |= OP_MEASURED;
 		e->reads = true;
 	}
 	for (uint32_t i = 0; i < r->nr_metrics; i++)

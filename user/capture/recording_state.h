@@ -14,7 +14,7 @@ enum codec_op {
 	/* begin and mark */
 	OP_PROBE = 0x08, OP_SP = 0x10, OP_ARGS = 0x20, OP_CALL = 0x40,
 	/* end */
-	OP_OFF_CPU = 0x08, OP_METRICS = 0x10, OP_HIDDEN = 0x20, OP_HIDDEN_READ = 0x40,
+	OP_OFF_CPU = 0x08, OP_METRICS = 0x10, OP_HIDDEN = 0x20, OP_MEASURED = 0x40,
 	/* all three */
 	EXT_DEPTH = 0x0100, EXT_PARENT = 0x0200, EXT_FLAGS = 0x0400, EXT_TGID = 0x0800,
 	/* begin and mark: it tells how long reading took where the probe's last call didn't, or the other way round */

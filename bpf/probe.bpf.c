@@ -171,7 +171,7 @@ static __always_inline __u64 now_and_off(struct thread *t, __u64 *off)
 }
 
 /* The frame holds when: the stack has no room. */
-static __always_inline void reading_begins(struct thread *t, struct frame *f)
+static __always_inline void begins_now(struct thread *t, struct frame *f)
 {
 	__u64 off;
 
@@ -179,12 +179,16 @@ static __always_inline void reading_begins(struct thread *t, struct frame *f)
 	f->off_begin = off;
 }
 
+/* How long a thread ran in so much time, off the CPU for some of it. */
+static __always_inline __u64 ran(__u64 wall, __u64 off)
+{
+	return off < wall ? wall - off : 0;
+}
+
 /* For how long the thread has run since then. */
 static __always_inline __u32 ran_since(const struct frame *f, __u64 off_sum, __u64 now)
 {
-	__u64 wall = now - f->begin_ns, off = off_sum - f->off_begin;
-
-	return off < wall ? saturate(wall - off) : 0;
+	return saturate(ran(now - f->begin_ns, off_sum - f->off_begin));
 }
 
 /*
@@ -202,7 +206,7 @@ static __always_inline __u64 put_begin(struct pt_regs *ctx, struct thread *t, __
 		end = read_cookie_cstr(ctx, t, cookie, args);
 	if (!end && cookie & COOKIE_ARGS) {
 		kind |= WIRE_READ;
-		reading_begins(t, f);
+		begins_now(t, f);
 		end = put_args(ctx, t, COOKIE_PROBE(cookie), args + sizeof(f->read_ns), &flags);
 	}
 	if (!end)
@@ -385,7 +389,7 @@ static __always_inline __u32 aggregate_of(struct pt_regs *ctx, struct thread *t,
 	at = buf_room(t, sizeof(struct rec_aggregate) + AGGREGATE_ARGS + ROOM_SMALL);
 	end = at;
 	if (cookie & COOKIE_ARGS) {
-		reading_begins(t, f);
+		begins_now(t, f);
 		end = put_args(ctx, t, probe, at, &flags);
 		if (parent)
 			parent->measured_ns += ran_since(f, t->off_sum, bpf_ktime_get_ns());
@@ -419,8 +423,7 @@ static __always_inline int begin_summed(struct pt_regs *ctx, struct thread *t, _
 	f->buf_at = i;
 	if (parent)
 		parent->flags |= FRAME_SUMS;
-	f->off_begin = t->off_sum;
-	f->begin_ns = bpf_ktime_get_ns();
+	begins_now(t, f);
 	return 0;
 }
 
@@ -434,8 +437,8 @@ static __always_inline void send(struct thread *t, struct frame *f)
 
 	buf_flush(t);
 	end = now_and_off(t, &off_end);
-	if (f && off_end - off < end - since)
-		f->measured_ns += end - since - (off_end - off);
+	if (f)
+		f->measured_ns += ran(end - since, off_end - off);
 }
 
 static __always_inline int begin_call(struct pt_regs *ctx, struct task_struct *task, struct thread *t, __u64 cookie,
